@@ -47,7 +47,7 @@ class _Found(NamedTuple):
 
 
 def blame_of(call: Conversation, stream: Stream) -> Failure:
-    """Return what went wrong first in a failed call: what its task tells comes first where states are derived."""
+    """Return what went wrong first in a failed call: what its task shows comes first where states are derived."""
     visits = visits_of(call.events)
     places = place_tools(call, visits)
     # A task that its source says was done shows nothing of a call that failed otherwise.
@@ -396,7 +396,7 @@ _BLANKS = re.compile(r"\s+")
 def error_class(error: object) -> str | None:
     """Return an error's message without numbers, ids, quoted parts and addresses, cut to 80 characters.
 
-    `None` if nothing is left that says anything.
+    `None` if nothing meaningful is left.
     """
     plain = _VARIABLE.sub(REMOVED, _line(_message(error)))
     found = _BLANKS.sub(" ", _RUN_OF_REMOVED.sub(REMOVED, plain)).strip()[:LONGEST_MESSAGE].strip()

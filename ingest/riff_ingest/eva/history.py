@@ -33,7 +33,7 @@ class HistoryEvent(NamedTuple):
 
 
 def inner(data: Any, key: str) -> Any:
-    """Return what the simulator's log holds one level down, at `data.data`."""
+    """Return what the simulator's log has one level down, at `data.data`."""
     value = data.get("data") if isinstance(data, Mapping) else None
     return value.get(key) if isinstance(value, Mapping) else None
 

@@ -136,7 +136,7 @@ def _persona(played: Mapping[str, Any] | None) -> str | None:
 
 
 def _stored_start(result: Mapping[str, Any] | None) -> str | None:
-    """Return when the worker says it began: in its own time without a zone, so only where no log shows."""
+    """Return when the worker began by its own words: in its own time without a zone, so only where no log shows."""
     started = (result or {}).get("started_at")
     return started if isinstance(started, str) and parse_time(started) is not None else None
 
