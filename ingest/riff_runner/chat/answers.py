@@ -28,7 +28,7 @@ class NotAnAnswer(RiffError):
 
 
 class ToldError(RiffError):
-    """Report an error that an endpoint tells within an answer; `error` is what it says."""
+    """Report an error that an endpoint sends within an answer; `error` is its message."""
 
     def __init__(self, error: Any) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class ToldError(RiffError):
 
 
 class ReadAnswer(NamedTuple):
-    """Describe what an answer says."""
+    """Describe what an answer contains."""
 
     text: str
     tool_calls: tuple[ChatToolCall, ...]
@@ -48,8 +48,8 @@ class ReadAnswer(NamedTuple):
 class AnswerReader:
     """Join an answer from pieces of its bytes, cut wherever they may be.
 
-    Whether it is a document or a stream is told by how it begins, since not every server says so or keeps to what it
-    was asked for.
+    Its beginning shows whether it is a document or a stream, since not every server declares it or keeps to what it was
+    asked for.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class AnswerReader:
 
     @property
     def has_words(self) -> bool:
-        """Return whether the model has begun to speak, where that can be told before the end."""
+        """Return whether the model has begun to speak, where that can be seen before the end."""
         return self._said.has_words or any(piece.strip() for piece in self._refusal)
 
     def feed(self, piece: bytes) -> None:

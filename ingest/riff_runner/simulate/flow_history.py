@@ -34,7 +34,7 @@ class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FlowCommit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe a commit; the first holds all files as they were written down."""
+    """Describe a commit; the first contains all files as they were written down."""
 
     at: datetime
     author: str

@@ -68,7 +68,7 @@ class Utterance:
 
     @property
     def words(self) -> str:
-        """Return the bare words, by which one can tell that the same is said again."""
+        """Return the bare words, which show that the same is said again."""
         return " ".join(_WORDS.findall(self.text))
 
     @property

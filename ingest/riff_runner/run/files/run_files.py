@@ -82,7 +82,7 @@ class RunFiles:
 
     `cut` shows how many bytes of an unfinished line were cut off which file, since a process ended while it wrote it.
     With `sync` each line is forced to the disk before the next call is kept. Raises `UsageError` if another process
-    holds the directory, `OutputError` and `OSError` if it cannot be written.
+    uses the directory, `OutputError` and `OSError` if it cannot be written.
     """
 
     def __init__(self, directory: Path, *, sync: bool = False) -> None:
@@ -172,7 +172,7 @@ def _opened(path: Path) -> int:
 
 
 def _mend(path: Path, descriptor: int) -> int:
-    """End the last line, or cut it off where it is torn, and return how many bytes that took away."""
+    """End the last line, or cut it off if it is torn, and return how many bytes that took away."""
     size = os.fstat(descriptor).st_size
     if not size or os.pread(descriptor, 1, size - 1) == b"\n":
         return 0
