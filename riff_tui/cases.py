@@ -432,7 +432,7 @@ def _flow_of(detail: CallDetail, flow_file: str | None) -> RunnableFlow | None:
 
 
 def _slot_pools(detail: CallDetail, flow: RunnableFlow | None) -> Mapping[str, str]:
-    """Return the pool of each slot: what the flow says for the call's scenario, else what the slot's name means."""
+    """Return the pool of each slot: what the flow has for the call's scenario, else what the slot's name means."""
     from riff_runner.run.flows.scenarios import pools_of
 
     slots = (detail.document or {}).get("slots")

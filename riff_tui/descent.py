@@ -114,13 +114,13 @@ def keep_steps(scope: Scope, steps: Collection[str]) -> Scope:
 
 
 def split_by_field(scope: Scope, fields: Collection[str]) -> tuple[Scope, Scope]:
-    """Return the part of a scope that fixes these fields, and everything else that it says."""
+    """Return the part of a scope that fixes these fields, and everything else in it."""
     fixing = [part for part in conjuncts(scope) if fixed_field(part) in fields]
     return conjunction(fixing), conjunction([part for part in conjuncts(scope) if part not in fixing])
 
 
 def fixed_fields(scope: Scope) -> frozenset[str]:
-    """Return the fields that a scope has to one name: a column of them says the same in every row."""
+    """Return the fields that a scope has to one name: a column of them is the same in every row."""
     return frozenset(field for part in conjuncts(scope) if (field := fixed_field(part)) is not None)
 
 
@@ -130,7 +130,7 @@ def without_bare_words(predicate: Scope) -> Scope:
 
 
 def about_calls(predicate: Scope, table: Table) -> Scope:
-    """Return the part of a filter typed over a table that speaks of calls, and so holds below its rows as well."""
+    """Return the part of a filter typed over a table that is about calls, and so applies below its rows as well."""
     spec = find(table.view)
     if spec is not None and spec.filters.calls:
         return parts_about_calls(predicate, spec.row_fields)

@@ -109,7 +109,7 @@ def drawing(
 def blast(radius: BlastRadius, *, ascii_only: bool = False, width: int | None = None) -> list[str]:
     """List the states that starve where a state breaks, in their order; beyond twelve the rest is one line.
 
-    With each stand the calls that it would have seen more, how many of its calls came this way, and how many of those
+    Beside each are the calls that it would have seen more, how many of its calls came this way, and how many of those
     that went on came there.
     """
     width = WIDEST if width is None else width

@@ -170,7 +170,7 @@ def of_refused(location: str, error: StoreError) -> Report:
 
 
 def print_report(report: Report, out: Output) -> None:
-    """Print what there is to say of a store, a line each, and the list of what was skipped."""
+    """Print what there is to report about a store, a line each, and the list of what was skipped."""
     from riff_tui.text.safe_text import one_line
 
     health = report.health

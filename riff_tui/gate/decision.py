@@ -70,7 +70,7 @@ class Check:
 
     @property
     def fall(self) -> float | None:
-        """Return how much worse the candidate is; negative where it is better."""
+        """Return how much worse the candidate is; negative if it is better."""
         if self.change is None:
             return None
         return -self.change if self.better == "higher" else self.change

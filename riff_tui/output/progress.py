@@ -116,7 +116,7 @@ def clock_text(seconds: float) -> str:
 
 @contextmanager
 def terminal_progress() -> Iterator[ProgressLine | None]:
-    """Show a progress line while the block runs; give `None` where stderr is not a terminal."""
+    """Show a progress line while the block runs; give `None` if stderr is not a terminal."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return

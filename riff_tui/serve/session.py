@@ -167,7 +167,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
             await self.remote_write_bytes(payload)
 
     async def on_meta(self, data: bytes) -> None:
-        """Take what the explorer tells; it opens no address of the web."""
+        """Take what the explorer reports; it opens no address of the web."""
         told = json.loads(data)
         with contextlib.suppress(ConnectionError):
             if told.get("type") == "deliver_file_start":

@@ -31,7 +31,7 @@ def shrink(widths: Sequence[int], least: Sequence[int], excess: int) -> list[int
 
 
 def fitted(text: str, width: int, ellipsis: str = "…", *, right: bool = False) -> str:
-    """Return safe text in exactly `width` cells: cut with an ellipsis where it is longer, else filled with blanks."""
+    """Return safe text in exactly `width` cells: cut with an ellipsis if it is longer, else filled with blanks."""
     return padded(fit(text, width, ellipsis), width, right=right)
 
 
@@ -147,7 +147,7 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…", most: int 
 
 
 def told_apart(names: Sequence[tuple[str, int]], ellipsis: str = "…") -> list[str]:
-    """Return each safe name in its number of cells, cut in the middle where it is longer; no two names look alike.
+    """Return each safe name in its number of cells, cut in the middle if it is longer; no two names look alike.
 
     Those of one width are cut at the same place, so that what differs can be seen: where middles differ, at both ends.
     If no cut distinguishes names they are numbered, in more cells if these have no number.

@@ -163,8 +163,8 @@ def file_name(identifier: str, longest: int = 80) -> str:
 def bare_name(name: str) -> str:
     """Return a name for a reader that may act on what it reads: words of letters and digits as they are.
 
-    Between them stands one of `.:/@+#-` or a blank. What else a file calls something is told by a name of its own,
-    as `file_name` makes it. Neither has more than 64 characters.
+    Between them is one of `.:/@+#-` or a blank. What else a file calls something gets a name of its own, as `file_name`
+    makes it. Neither has more than 64 characters.
     """
     if one_line(name) != name or not _compiled(_BARE).fullmatch(name):
         return file_name(name, LONGEST_NAME - 9)

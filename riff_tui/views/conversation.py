@@ -81,7 +81,7 @@ def _around(table: Table, many: int) -> Table:
 
 
 def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
-    """Return the one call that a filter selects; raise `UsageError`, which says `unnamed` if there is no filter."""
+    """Return the one call that a filter selects; raise `UsageError`, with `unnamed` if there is no filter."""
     from riff_store.queries.conversation import conversation
     from riff_tui.filters.parser import parse
 
@@ -98,7 +98,7 @@ def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
 def find_call(store: Store, predicate: Predicate | None) -> Call:
     """Return the call; the beginning of its id, or the id as a bare word, is enough where no other has it.
 
-    Raises `UsageError` with what to say instead.
+    Raises `UsageError` with what to type instead.
     """
     from riff_store.queries.conversations import conversations, count_conversations
 
@@ -241,7 +241,7 @@ def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[M
 
 
 def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:
-    """Return the moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
+    """Return the moments; turns that judges named show by whom, if the transcript has turns to be counted."""
     named = notes.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
     turns = 0
     rows = []

@@ -128,7 +128,7 @@ def counts_text(counts: Mapping[str, int]) -> str:
 
 
 def _marks(cell: FailureCell) -> dict[str, Severity]:
-    """Mark a step at whose end calls fail, where the whole interval says so and enough calls took it."""
+    """Mark a step at whose end calls fail, where the whole interval shows it and enough calls took it."""
     if cell.taken is None or cells.is_thin(cell.taken):
         return {}
     mark = cells.stall_mark(wilson(cell.n, cell.taken)[0])

@@ -87,7 +87,7 @@ def alignment(answer: Alignments) -> Table:
 
 
 def shortfalls(judges: Iterable[tuple[str, Rates]]) -> list[str]:
-    """Say of each judge what it surely does too seldom, the worst first."""
+    """Yield for each judge what it surely does too seldom, the worst first."""
     found = [
         Shortfall(name, what, measure)
         for name, rates in judges
@@ -199,7 +199,7 @@ _COLUMNS = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the judges; tell calls that nobody judged from a store without any call."""
+    """Return the judges; distinguish calls that nobody judged from a store without any call."""
     from riff_store.queries.conversations import count_conversations
     from riff_store.queries.judges import judges as asked
 

@@ -112,9 +112,9 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
 
 
 def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
-    """Return the calls that a filter leaves around a state: those that a list of calls with `state=` added holds.
+    """Return the calls that a filter leaves around a state: those of a list of calls with `state=` added.
 
-    What it reports of states is said of the rows of a call then, not of the states that a graph is made of.
+    What it asks of states is asked of the rows of a call then, not of the states that a graph is made of.
     """
     from riff_store.filters.predicates import is_of_states, of_calls
 

@@ -66,8 +66,8 @@ class Words(NamedTuple):
     """Describe what people read: what the view is called, its rows, and why there are none.
 
     `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
-    `also` as well. `nouns` are for one row and for several, `summary` stands instead of a plain count, `empty` where
-    the explorer has no rows to show, `empty_store` where a dump has none, `unopened` why Enter opens nothing from some
+    `also` as well. `nouns` are for one row and for several, `summary` is in place of a plain count, `empty` where the
+    explorer has no rows to show, `empty_store` where a dump has none, `unopened` why Enter opens nothing from some
     rows. Rows are `ranked` by something that is said in words and so cannot be sorted.
     """
 
@@ -112,19 +112,19 @@ class ViewSpec(NamedTuple):
     not `listed` belongs to a command of its own or to the explorer; `command` prints it where `dump` does not.
 
     If it comes from: `show` asks the store and returns the table. `keys` name its rows, of which `limit` are listed
-    unless it is said. A filter can choose among `judges` where it says so, be it `columns` or `rows`. Where rows are
-    calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
+    unless it is said. A filter can choose among `judges` where it declares so, be it `columns` or `rows`. Where rows
+    are calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
 
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name;
     `filters` shows what else a filter can speak of. `order_by` is the column (`-` before it for downwards) that the
     view's own order begins with, if there is one. On a screen columns in `first` are behind the names, those in `last`
     at the right. `row_kind` shows what a row represents, `comparable` that two rows can be put side by side.
 
-    What its JSON holds: a key for each column, of what its kind says. `rows` are further keys of a row, and those of
-    which that is not the whole truth; `top` those of the whole. `sometimes` names the keys that may be missing.
+    What its JSON contains: a key for each column, of the form of its kind. `rows` are further keys of a row, and those
+    of which that is not the whole truth; `top` those of the whole. `sometimes` names the keys that may be missing.
 
     What can be asked of it: `splits` by `--by`, which names further keys of its rows, or `regroups` them, where it
-    names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, holds the `text` of
+    names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, has the `text` of
     calls, can add a `trend` to each row, `draws` as many calls as `--k` says.
     """
 

@@ -179,7 +179,7 @@ class Opening:
     def begin(
         self, work: Work, reading: str, tell: Callable[[str], None] | None = None, *, is_for_text: bool = True
     ) -> None:
-        """Begin the work; where it takes a while, `tell` what it is reading, without that in the bottom line."""
+        """Begin the work; where it takes a while, `tell` shows what it is reading, without that in the bottom line."""
         self._tell, self.is_for_text, self._has_failed = tell or self._say, is_for_text, False
         self._number += 1
         self._worker = worker = self._host.run(partial(self._run, work, self._number), "opening", exclusive=True)

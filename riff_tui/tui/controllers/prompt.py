@@ -207,7 +207,7 @@ class PromptController:
     # What was typed before
 
     def recall(self, steps: int) -> None:
-        """Bring back what was entered before and holds what was typed; after the latest, what was typed."""
+        """Bring back what was entered before and contains what was typed; after the latest, what was typed."""
         typed, at = self._recalled or (self._prompt.field.value, 0)
         fitting = [each for each in reversed(self.entered_before) if typed.lower() in each.lower() and each != typed]
         if not fitting:

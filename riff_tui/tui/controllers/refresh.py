@@ -184,7 +184,7 @@ class AutoRefresh:
         host.visit(host.history, again=True, other=is_replaced)
 
     def _tell_of(self, more: int) -> None:
-        """Say for a while how many calls came, together with those that came just before."""
+        """Show for a while how many calls came, together with those that came just before."""
         if more:
             self._news, self._news_at = more + (self._news if self._has_news else 0), time.monotonic()
 
@@ -246,7 +246,7 @@ class RunWatch:
             else:
                 self._show(None)
         except StoreError:
-            return  # whoever queries the store next shows what is wrong with it
+            return  # the next query of the store shows what is wrong with it
         finally:
             self._is_looking = False
 

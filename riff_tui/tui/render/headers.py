@@ -260,7 +260,7 @@ def _figure(column: Column, value: object, glyphs: Glyphs) -> str:
 
 
 def _flowed(groups: Sequence[list[Piece]], width: int) -> list[Line]:
-    """Put groups of pieces side by side on as few lines as hold them."""
+    """Put groups of pieces side by side on as few lines as fit them."""
     lines: list[list[Piece]] = []
     used = width + 1
     for group in groups:

@@ -195,7 +195,7 @@ _NOTHING = MenuRequest("", (), lambda index: None, "")
 
 
 class Menu(Asking):
-    """Lie over the foot of the screen while something is chosen."""
+    """Cover the foot of the screen while something is chosen."""
 
     DEFAULT_CSS = """
     Menu { width: 1fr; height: auto; overflow: hidden hidden; }
