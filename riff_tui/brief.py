@@ -154,7 +154,7 @@ class Brief:
 
 
 def fenced(lines: Sequence[str]) -> list[str]:
-    """Return lines of words as a block that is said to be data, and that nothing in it can end."""
+    """Return lines of words as a block that is marked as data, and that nothing in it can end."""
     fence = "`" * max(3, *(line.count("`") + 1 for line in lines))
     return [DATA, "", f"{fence}data", *lines, fence]
 
@@ -227,7 +227,7 @@ def _verdict(store: Store, night: Night) -> tuple[Part, Table | None]:
         table = show(store, "compare", Request(where=night.where, sides=(night.since, LATEST), store=night.store))
     except SideError:
         if night.since != PREVIOUS:
-            # What it says names runs, which is more than whoever reads this is to be told.
+            # What it says names runs, which is more than the one who reads this is to be told.
             raise UsageError(f"--since {night.since}: no run of that name can be compared with the latest") from None
         text = "No verdict: the filter, or the store, has no two runs of which it is known which came later."
         return Part("verdict", text, argv=night.dump("runs", "--format", "jsonl", limit=_CALLS)), None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Put made-up values in the place of what points at a caller, so that a case can still be played.
 #
 # What breaks an agent is often the form of a value (a unit such as 132B, a name with an accent), so a stand-in has the
-# form of what it stands for.
+# form of what it replaces.
 _CODES = frozenset({"phone", "unit", "pin", "gate_code", "birth_date", "member_id"})
 PERSONAL = _CODES | {"person", "attendee", "recipient", "email", "address", "passphrase"}
 """The pools of the simulator that stand for what points at a person, or opens a door."""

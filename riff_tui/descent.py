@@ -62,7 +62,7 @@ def step_below(row: Row, scope: Scope, typed: Scope) -> Scope:
     """Return what is true of the calls that took the step that a row of a neighbour graph is about."""
     way = conjuncts(parsed(row.leads).predicate)
     rest = [*conjuncts(keep_steps(scope, ("flow", "agent"))), *conjuncts(without_bare_words(typed))]
-    # What is said of rows of states is said of that of the state in the middle.
+    # Terms about rows of states are about that of the state in the middle.
     of_rows = [part for part in rest if asks_states(part) and not isinstance(part, And)]
     (step,) = (part for part in way if isinstance(part, And))
     kept = conjunction([part for part in rest if part not in of_rows])

@@ -67,7 +67,7 @@ def loads(data: bytes, defects: Counter[str] | None = None, *, what: str = "line
 def value_in(given: Any) -> Any:
     """Return what is JSON in a text as a value, and any other text as it is; `None` for a blank one.
 
-    What is no text stays, and so does a text that is nested too deeply.
+    What is not text stays, and so does a text that is nested too deeply.
     """
     if not isinstance(given, str):
         return given
@@ -328,7 +328,7 @@ def is_closed(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
 
 
 def no_payload(closed: int, what: str) -> str:
-    """Return what is said of some envelopes without a call, `what` they are."""
+    """Return the sentence on some envelopes without a call, `what` they are."""
     return f"{NO_CALL}: {closed} {what if closed == 1 else _MANY[what]}"
 
 

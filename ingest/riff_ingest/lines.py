@@ -332,7 +332,7 @@ class Limits:
         return f"{getattr(self, name):,} {_units[name]} (limits.{name})"
 
     def digest(self) -> str:
-        """Return what tells these limits of inputs from others, nothing for those that have if nobody set any."""
+        """Return what distinguishes these limits of inputs from others, nothing for those without settings."""
         of_inputs = dataclasses.replace(self, statement_steps=STEPS_PER_BYTE)
         return "" if of_inputs == Limits() else hashlib.sha256(repr(of_inputs).encode()).hexdigest()
 

@@ -264,7 +264,7 @@ class _Workers:
         That is done here, not at the interpreter's end, where the pool's thread races with the one that ends it.
         """
         if kind is not None:
-            # Not all children of this process: whoever calls the library may have some of their own.
+            # Not all children of this process: a program that calls the library may have its own.
             for process in [*(self._pool._processes or {}).values()]:
                 process.kill()
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -310,7 +310,7 @@ def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
     pieces = _pieces(read_lines(Path(plan.file.path), broken.append))
     told: dict[FlowOfRun, Contract] = {}
     waiting: deque[tuple[_Piece, Future[_Loaded]]] = deque()
-    # The first piece is read before the others are given away, since it tells most contracts.
+    # The first piece is read before the others are given away, since it gives most contracts.
     for lines in pieces:
         found = _load_piece(plan, _Piece(lines, told))
         told = told | found.given

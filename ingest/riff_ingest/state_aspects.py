@@ -36,7 +36,7 @@ def compute_state_aspects(
 
 
 def was_served(stream: Stream, contract: Contract | None, completed: bool | None) -> bool | None:
-    """Return whether a call came to its end, `None` if nothing shows so.
+    """Return whether a call came to its end, `None` if nothing shows it.
 
     Reaching a success terminal shows it whatever the flag is; without the flag, not reaching any of the terminals that
     the contract names shows the opposite.

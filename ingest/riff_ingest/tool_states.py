@@ -78,8 +78,8 @@ class ToolStates:
         """Take a call of a tool with what came back; `error` shows what went wrong, in the visit of this call.
 
         Only a call of the agent that failed is a guard that raised: what fails for callers is not an error of the
-        agent. `state` is another name for it where the tool's own name shows too little, `segment` its phase where that
-        is known.
+        agent. `state` is another name for it where the tool's own name shows too little, `segment` its phase if that is
+        known.
         """
         self.begin(t)
         self._visit(state or name, by, segment, t)

@@ -140,7 +140,7 @@ class Caller(Protocol):
 
 
 class InProcess:
-    """Provide what a part of calls needs that lives in this process: nothing is to be reached, and nothing held."""
+    """Provide what a part of calls needs that lives in this process: nothing to reach, nothing kept open."""
 
     async def check(self) -> None:
         """Do nothing: there is nothing to reach."""

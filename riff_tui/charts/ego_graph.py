@@ -219,7 +219,7 @@ def _folded(rest: Sequence[GraphNeighbor], signs: Glyphs, *, shares: bool) -> En
 
 
 def _badge(one: GraphNeighbor, signs: Glyphs) -> str:
-    """Return the sign of an outcome, and of another state its stall where that is bad."""
+    """Return the sign of an outcome, and of another state its stall if that is bad."""
     if one.is_state and one.stall is not None and one.stall >= BAD_STALL:
         return f"{signs.bad}{percent(one.stall)}"
     return {"success": signs.success, "escalation": signs.escalation}.get(one.outcome or "", "")

@@ -141,7 +141,7 @@ _TICK_S = 0.25
 
 @dataclass
 class Report:
-    """Keep what was found: health, hints as (what there is, what to do), and what was skipped where that is known."""
+    """Keep what was found: health, hints as (what there is, what to do), and what was skipped if that is known."""
 
     health: Health
     hints: Sequence[tuple[str, str]] = ()

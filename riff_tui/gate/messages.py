@@ -208,7 +208,7 @@ def whose(each: Quarantined) -> str:
 
 
 def quarantined(each: Quarantined) -> str:
-    """Return what became of calls in quarantine, who mends them until when, and why they are there."""
+    """Return what became of calls in quarantine, who fixes them until when, and why they are there."""
     (was, of), (now, n) = each.baseline, each.candidate
     found = f"{now} of {n} succeeded, {was} of {of} before" if each.calls else "no call of either side"
     return f"{whose(each)}, {found} ({short(each.owner)}, until {each.until}: {short(each.reason)})"

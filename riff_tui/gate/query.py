@@ -307,7 +307,7 @@ def _can_be_read(text: str) -> bool:
     return True
 
 
-# Find since which run a check has failed, so that a regression is told as new once.
+# Find since which run a check has failed, so that a regression is reported as new once.
 MOST_RUNS = 20
 """As many runs before the candidate are looked at."""
 
@@ -322,7 +322,7 @@ def with_first_runs(
     """
     if comparison.b.kind != "run":
         return decision
-    # What runs before the candidate touched is no matter of chance: their own gates told it.
+    # What runs before the candidate touched is not a matter of chance: their own gates told it.
     failed = [check for check in decision.of("failed") if check.kind != "covered"]
     since = {_key_in_any_run(check): decision.candidate for check in failed}
     open_ones = set(since)

@@ -58,7 +58,7 @@ class ProgressLine:
         self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")
 
     def running(self, done: int, planned: int, made: int, rest: str) -> None:
-        """Show how many calls of a run are there, `made` of them since it began to be shown, and what else is said."""
+        """Show how many calls of a run are there, `made` of them since it began to be shown, and what else is shown."""
         self._show(lambda seconds: running_text(done, planned, made, seconds, rest))
 
     def telling(self, doing: str) -> None:

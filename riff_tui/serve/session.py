@@ -102,7 +102,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         await self._ended(one_line(lines[-1]) if lines else "")
 
     async def stop(self) -> None:
-        """End the process: ask it, then tell it, then kill it; what it was saving when it was asked is saved."""
+        """End the process: by a request, else SIGTERM, else SIGKILL; what it is saving when asked is saved."""
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._stop())
         await asyncio.shield(self._stopping)

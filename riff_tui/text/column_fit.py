@@ -128,7 +128,7 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…", most: int 
     distinct = list(islice(dict.fromkeys(names), _COMPARED))
     if all(cell_width(name) <= width for name in distinct):
         return NameCut(width, ellipsis=ellipsis)
-    # As little of the shared prefix is dropped as lets the names fit, all of it where that is not enough.
+    # As little of the shared prefix is dropped as lets the names fit, all of it if that is not enough.
     longest = max(map(cell_width, distinct))
     beginnings = [prefix for prefix in _beginnings(distinct) if most is None or cell_width(prefix) <= most]
     enough = (prefix for prefix in beginnings if longest - cell_width(prefix) <= width)

@@ -309,7 +309,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     for said in explorer.write_pending_notes():
         say(said)
     if explorer.failure is None:
-        # What ended the explorer against its will is no place to come back to.
+        # What ended the explorer against its will is not a place to come back to.
         _write(session, said=explorer.is_unsaved)
     # If a query is still on its way, the process ends without waiting for it; the store was only read.
     if explorer.worker.idle:

@@ -227,7 +227,7 @@ def _detail(call: Call, words: CallWords) -> str | None:
 
 
 def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[Moment]) -> int | None:
-    """Return the place among the moments of what is blamed: the last one where that is the end of the call."""
+    """Return the place among the moments of what is blamed: the last one if that is the end of the call."""
     if not found:
         return None
     if call.listed is None and call.turn is not None and call.failure == MARKED:

@@ -45,7 +45,7 @@ _COLUMNS = (
     columns.share("share", "share", help="Their share of the flow's failed calls."),
     columns.share(
         "rate", "failed there", better="lower",
-        help="Of the calls that took the step, those that first went wrong at its end.",
+        help="Calls that first went wrong at the end of this step, of those that took it.",
     ),
     Column("taken", "took step", kind="count", help="Calls, failed or not, that went from the one state to the other."),
     Column("kinds", "What went wrong", kind="object", help="What went wrong there, in how many of the calls."),

@@ -122,7 +122,7 @@ def rate_intervals(rates: Rates | None) -> dict[str, list[float]]:
 
 
 def rate_marks(rates: Rates | None) -> dict[str, Severity]:
-    """Mark a rate whose whole interval is below what judges are held to, where it is of enough calls."""
+    """Mark a rate whose whole interval is below what judges must reach, where it is of enough calls."""
     if rates is None:
         return {}
     marks: dict[str, Severity] = {}

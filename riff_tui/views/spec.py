@@ -68,7 +68,7 @@ class Words(NamedTuple):
     `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
     `also` as well. `nouns` are for one row and for several, `summary` is in place of a plain count, `empty` where the
     explorer has no rows to show, `empty_store` where a dump has none, `unopened` why Enter opens nothing from some
-    rows. Rows are `ranked` by something that is said in words and so cannot be sorted.
+    rows. Rows are `ranked` by something in words that so cannot be sorted.
     """
 
     noun: str = ""
@@ -88,9 +88,9 @@ class Screen(NamedTuple):
     `kind` is the screen it is on, `key` leads to it and `help` is what that key does; `depth` is how deep it is in the
     walk from flows to calls. `below` names the view that Enter opens from a row, or finds it by the row. `walk` are the
     steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place one is in, and
-    any other view keeps all but what is said of fields that it `leaves`. `rows_of` is the view whose rows its screen
-    walks through. `of_row` are the names in the row under the cursor to which its key narrows it. A view that
-    `compares` is split by two runs or agents where these are marked or compared.
+    any other view keeps all but the terms of fields that it `leaves`. `rows_of` is the view whose rows its screen walks
+    through. `of_row` are the names in the row under the cursor to which its key narrows it. A view that `compares` is
+    split by two runs or agents where these are marked or compared.
     """
 
     kind: ScreenKind = "list"
@@ -171,7 +171,7 @@ class ViewSpec(NamedTuple):
 
     @property
     def row_fields(self) -> Collection[str]:
-        """Return the keys of a record that a filter can name; all else is said of calls."""
+        """Return the keys of a record that a filter can name; all else is about calls."""
         if self.filters.calls:
             return self.filters.fields
         keys = (*(column.key for column in self.columns if not _counts_calls(column)), *self.filters.fields)

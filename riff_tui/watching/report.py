@@ -36,7 +36,7 @@ _GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class WatchedRun:
-    """Describe what is said of a run: where it is, the calls to list, and what a comparison shows it far.
+    """Describe what is reported about a run: where it is, the calls to list, and what a comparison shows so far.
 
     `said` are the words that ended calls, by flow and conversation id, where those were asked for.
     """

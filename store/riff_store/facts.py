@@ -364,7 +364,7 @@ LONGEST_REASON = 1000
 
 
 class Skipped(msgspec.Struct, gc=False):
-    """Note something that was not taken as it was.
+    """Note something that was skipped or changed.
 
     `kind` is `skipped`, `mismatch`, `replaced`, `rerun`, `superseded` or `defect`. A reason may quote any word of its
     source, and is cut where it goes on and on.
@@ -421,7 +421,7 @@ class RunOfCall(NamedTuple):
 
 
 class HeldInput(NamedTuple):
-    """Count the calls that the store has of an input, and what of it counts elsewhere, is told there, or was skipped.
+    """Count the calls that the store has of an input, and what of it counts elsewhere, or was skipped.
 
     `reason` is why the first was skipped.
     """

@@ -326,8 +326,8 @@ def expected_steps(
 ) -> list[ReferenceStep] | None:
     """Return the reference steps of a dataset's `expected_trace`; entries that are no calls of tools are passed over.
 
-    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing. `None` if there
-    is no trace.
+    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing. `None` without
+    a trace.
     """
     if trace is None:
         return None

@@ -118,7 +118,7 @@ class Identity:
 
 
 def identity_of(directory: Path, result: Mapping[str, Any] | None, configuration: Configuration) -> Identity:
-    """Return the names by where an absolute directory lies; which record was played says result.json, if anything.
+    """Return the names by the place of an absolute directory; result.json names the record that was played.
 
     A directory that is in no run's records belongs to the run that the directory around it is named after.
     """

@@ -184,7 +184,7 @@ def _take_dataset(context: MetricContext, record: Mapping[str, Any], warnings: W
     try:
         record = filled(record, context.language)
     except BrokenInput as problem:
-        # Held against placeholders, every database would be another one.
+        # Compared with placeholders, every database would differ.
         warnings.add("dataset_record_unfilled", problem.reason)
         return
     truth = record.get("ground_truth")

@@ -197,7 +197,7 @@ def _count(tokens: Any) -> int | None:
     return tokens if type(tokens) is int and tokens >= 0 else None
 
 
-# Every part may be something else than the API says, so each one is looked at before it is used.
+# Every part may be something else than the API promises, so each one is looked at before it is used.
 Odd: TypeAlias = list[Any] | str | float | int | bool | None
 """What may stand where the API has an object."""
 OddList: TypeAlias = dict[str, Any] | str | float | int | bool | None
@@ -279,7 +279,7 @@ def _converted(found: Any) -> _Document:
 
 
 def object_of(data: bytes) -> Any:
-    """Return what the bytes spell as it is, the first one of a list; `None` if that is no JSON.
+    """Return what the bytes spell as it is, the first one of a list; `None` if that is not JSON.
 
     It takes half a character too, which the quicker decoder does not.
     """

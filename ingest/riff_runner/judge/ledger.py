@@ -74,7 +74,7 @@ class Ledger:
         return found
 
     def hold(self, runs: Iterable[str]) -> None:
-        """Open the files of these runs for this process alone, and mend what a sudden end left in them."""
+        """Open the files of these runs for this process alone, and repair what a sudden end left in them."""
         self._syncing = self._syncing or ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
         for path in sorted({self._place(run) for run in runs}):
             with naming(path):

@@ -63,7 +63,7 @@ _WORDS: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Describe what a million tokens cost; `None` if the settings do not show it."""
+    """Describe what a million tokens cost; `None` if the settings do not have it."""
 
     input: float | None = None
     output: float | None = None

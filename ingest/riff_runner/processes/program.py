@@ -67,7 +67,7 @@ def _processes() -> list[str]:
 
 def _killed(process: int, marks: set[bytes]) -> bool:
     try:
-        # Held, so that no other process takes its number in between.
+        # Kept as a zombie, so that no other process takes its number in between.
         held = os.pidfd_open(process)
     except (OSError, AttributeError):
         return False

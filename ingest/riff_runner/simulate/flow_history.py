@@ -20,7 +20,7 @@ PATTERNS = ("flows/{flow}.toml", "prompts/{flow}.md")
 """The files of the repository that are of a flow."""
 
 _MAIN = "main"
-# A repository of a team does not say which weaknesses were planted in its flows.
+# A repository of a team does not show which weaknesses were planted in its flows.
 _PLANTED = re.compile(r"^\[\[planted\]\]\n(?:[^\[\n].*\n)+\n?", re.MULTILINE)
 _OURS_ALONE = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 

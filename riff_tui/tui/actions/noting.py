@@ -74,7 +74,7 @@ _NEXT = ("next_unread", "take_back")
 
 
 def _verdict(controls: Controls, verdict: str) -> None:
-    # A call that is all right is so from its beginning to its end.
+    # A call that passes does so from its beginning to its end.
     spot = Spot() if verdict == PASS else spot_of(controls)
     further = ("code", "note", *_NEXT) if verdict == FAIL else ("note", *_NEXT)
     _mark(controls, lambda writer: give_verdict(writer, spot, verdict), verdict, spot, further)

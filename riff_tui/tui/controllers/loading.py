@@ -369,7 +369,7 @@ class Navigator:
             while host.is_typing and not was_typing:
                 # What is typed meanwhile is about the place that is shown, and the keys of another one would take it.
                 await asyncio.sleep(_LOOKS_EVERY_S)
-        except Exception as error:  # whatever stops a query is said and stops nothing else
+        except Exception as error:  # whatever stops a query is reported and stops nothing else
             self._has_failed = True
             self._handle(error, history)
         else:

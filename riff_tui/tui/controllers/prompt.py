@@ -160,7 +160,7 @@ class PromptController:
         except FilterError as error:
             if not self._navigator.point_at(error, location):
                 self._host.fail(error)
-        except Exception as error:  # said under the prompt, where the next key mends it
+        except Exception as error:  # said under the prompt, where the next key fixes it
             self._prompt.tell(describe(error)[1])
         else:
             self._prompt.tell(f"{left:,} of {whole:,} {noun} {'matches' if left == 1 else 'match'}")

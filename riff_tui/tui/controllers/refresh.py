@@ -190,7 +190,7 @@ class AutoRefresh:
 
     def _report(self, found: StoreChange, watcher: StoreWatcher) -> None:
         before, self._found = self._found, found
-        # A writer holds the store for a blink at a time; only one that keeps it is worth a word.
+        # A writer locks the store for a blink at a time; only one that keeps it is worth a word.
         if found != "busy" or before == "busy":
             self._reported = found
         if (self.status, self._age()) != self._shown:

@@ -295,7 +295,7 @@ def is_place(text: str) -> bool:
 
 
 def place_of(rows: Sequence[Row], index: int) -> str:
-    """Return the name of a row's moment: its turn, its state where that is entered first, else the turn before."""
+    """Return the name of a row's moment: its turn, its state if that is entered first, else the turn before."""
     before = ""
     for at, name in enumerate(_moments(rows[: index + 1])):
         before = name if name.startswith("turn:") or (at == index and name) else before

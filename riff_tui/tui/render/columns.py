@@ -283,7 +283,7 @@ class ColumnWidths:
         return bar + fitted(text, slot.width - room, self._glyphs.ellipsis, right=True)
 
     def head(self, slot: Slot) -> str:
-        """Return a title in the cells of its slot, with what the names below begin with where that is left out."""
+        """Return a title in the cells of its slot, with what the names below begin with if that is left out."""
         title, prefix = self.titles[slot.index], self._cut(slot).prefix
         text = f"{title} ({prefix})" if prefix else title
         return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)

@@ -441,7 +441,7 @@ def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[
 
 
 def _judged(verdicts: Iterable[Mapping[str, Any]], glyphs: Glyphs, palette: Palette) -> list[Piece]:
-    """Return what judges said, each judge with what it judged where that is neither humanness nor its own name."""
+    """Return what judges said, each judge with what it judged if that is neither humanness nor its own name."""
     pieces: list[Piece] = []
     before = None
     for verdict in sorted(verdicts, key=lambda verdict: str(verdict.get("judge"))):
@@ -460,7 +460,7 @@ def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:
         pieces += [(f"{word} ", palette.quiet), (f"{fixed(computed.get(key), 1)}  ", None)]
     for metric in _OPTIONAL:
         value = computed.get(metric.key)
-        if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is no news
+        if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is not news
             pieces += [
                 (f"{metric.short or metric.title} ", palette.quiet),
                 (f"{fixed(value, metric.decimals)}  ", None),

@@ -113,9 +113,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
 
         `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows are ordered by,
-        with `-` for descending. `empty` is said in place of rows if there are none. `marked` are ids of rows that carry
-        a mark, `choice` the columns that one chose, `leading` the key of the one that matters most here. Notes that are
-        elsewhere on the screen are left out. The same rows shown `again` stay on the lines where they were.
+        with `-` for descending. `empty` is shown in place of rows if there are none. `marked` are ids of rows that
+        carry a mark, `choice` the columns that one chose, `leading` the key of the one that matters most here. Notes
+        that are elsewhere on the screen are left out. The same rows shown `again` stay on the lines where they were.
         """
         line, first = (self.cursor - self._top, self._first) if again else (-1, 0)
         same = table.view == self.table.view

@@ -250,7 +250,7 @@ class Typed(Protocol):
 
 
 def typed_note(answers: Iterable[Typed], within: Collection[str] = ()) -> Iterator[str]:
-    """Yield which flows are typed, where latency is no flaw: of some if these are named."""
+    """Yield which flows are typed, where latency is not a flaw: of some if these are named."""
     found = dict.fromkeys(each.keys.get("flow") or "" for each in answers if each.typed)
     flows = [flow for flow in found if not within or flow in within]
     if flows:

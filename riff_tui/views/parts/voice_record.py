@@ -185,7 +185,7 @@ def _heard(text: str) -> str:
 
 
 def _said(mark: Mark) -> Happened | None:
-    """Return what is said of a mark with the words that it is by, `None` for one that has a row of its own."""
+    """Return the text of a mark with the words that it is by, `None` for one that has a row of its own."""
     if mark.kind in SOUNDS:
         return None if mark.lone else _of_sound(mark)
     if mark.kind == INTERRUPTION:

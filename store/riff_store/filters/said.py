@@ -98,7 +98,7 @@ def heard_in(store: Store) -> HeardTerms:
 
 
 class Search:
-    """Search the transcripts of the calls for which what was said decides if a filter holds, the newest run first.
+    """Search the transcripts of calls for which what was said decides if a filter applies, the newest run first.
 
     `calls` is how many there are, none if all that the filter asks for is known.
     """

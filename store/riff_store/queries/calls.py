@@ -218,7 +218,7 @@ class CallList(Sequence[int]):
         self._is_named = any(
             isinstance(part, Term) and (part.field, part.operator) == ("conversation", "=") for part in conjuncts(calls)
         )
-        # What sums tell narrows where to look for the rest.
+        # Sums narrow where to look for the rest.
         self._lay_out(all_of([part for part in conjuncts(calls) if needs(part) != "base"]))
 
     @property

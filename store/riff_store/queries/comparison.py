@@ -441,7 +441,7 @@ def _tails(
 ) -> Iterator[Difference]:
     """Yield the difference of one flow in a percentile of all turns, which has no pairs of calls.
 
-    A flow of which either side has no turns, or too few to show how far out its tail lies, has none that is tested.
+    A flow of which either side has no turns, or too few to show how far out its tail is, has none that is tested.
     """
     first, second = (
         intervals.tail_of([side[place] for place in places])

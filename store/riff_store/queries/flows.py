@@ -217,7 +217,7 @@ def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCe
 
 def _family(family: FlowCell, members: list[FlowCell]) -> ArchetypeCell:
     measured = [cell for cell in members if cell.success.mean is not None]
-    # A thin member says little of how far members differ, but is better than none.
+    # A thin member shows little of how far members differ, but is better than none.
     compared = [cell for cell in measured if not is_thin(cell)] or measured
     return ArchetypeCell(
         archetype=family.keys["archetype"],

@@ -125,7 +125,7 @@ def judge_scores(
 ) -> JudgeScores:
     """Read the scores of the calls that count, of those that any judge may have scored, people among them.
 
-    `notes` are what people wrote, by the key of the call, where that is read already.
+    `notes` are what people wrote, by the key of the call, if that is read already.
     """
     from riff_store.arrays.reading import read_calls
     from riff_store.statistics.agreement import given_to, scores_at, scores_of

@@ -48,7 +48,7 @@ class NodeFunction:
 
 @dataclass(frozen=True, slots=True)
 class FlowNode:
-    """Describe a node: what the model is told in it, what it may do, and whether the call ends there.
+    """Describe a node: its instructions, what the model may do, and whether the call ends there.
 
     It does after an action that shows it, and if nothing is left to do, but not where it begins. `mark` is the value of
     `riff` of the node or of one of its actions: `terminal`, `segment`, `required_slots`, `completion_slots`, `tool`,

@@ -205,7 +205,7 @@ def _take(found: Happenings, spans: _Spans, sides: dict[str, str], place: int, e
 
 
 def _latency(event: SampleEvent, began: int | None, ended: int | None) -> float | None:
-    """Return how long a model took in milliseconds: without waiting for rate limits where that is known."""
+    """Return how long a model took in milliseconds: without waiting for rate limits if that is known."""
     for seconds in (event.working_time, _between(began, ended), object_of(event.output).get("time")):
         if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= LONGEST / 1000:
             return seconds * 1000.0

@@ -183,7 +183,7 @@ def _headline(sample: Sample, header: Header, scales: Scales) -> dict[str, float
     return {header.headline.score: share} if header.headline and share is not None and 0 < share < 1 else {}
 
 
-# Put the messages, tool calls and agents of a sample into one order, with the times that its events tell.
+# Put the messages, tool calls and agents of a sample into one order, with the times that its events show.
 _HAND_OVER, _SPEAK = 0, 1
 _WITHOUT_A_REASON = "failed"
 

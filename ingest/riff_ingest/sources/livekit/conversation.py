@@ -192,7 +192,7 @@ def _name(report: Report, path: Path) -> str:
 
 
 def _run(report: Report, path: Path) -> str:
-    """Return the run: the directory of the reports, the day where that is the SDK's own, which has all days."""
+    """Return the run: the directory of the reports, the day if that is the SDK's own, which has all days."""
     directory = path.absolute().parent
     if directory.parent.name == CONSOLE or text_of(directory.name) in (report.job, *report.rooms):
         directory = directory.parent

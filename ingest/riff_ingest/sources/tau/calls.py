@@ -326,7 +326,7 @@ _TOOL = "tool"
 
 
 def walk_messages(messages: Sequence[Message], start: int | None, walked: Walked) -> None:
-    """Collect the messages of a call that began at `start`, in microseconds since the epoch, where that is known.
+    """Collect the messages of a call that began at `start`, in microseconds since the epoch, if that is known.
 
     A turn is a message with words; what a message reports comes before its calls of tools. The agent's latency is the
     time since the message before, whoever it is of.

@@ -173,7 +173,7 @@ class _Reader:
             yield from self._files()
 
     def _look_ahead(self) -> None:
-        """Take what results have beside their simulations, where that is after them."""
+        """Take what results have beside their simulations, if that is after them."""
         notes = self._notes
         self._notes = []  # what is wrong is noted when it is come to
         with suppress(BrokenInput):

@@ -91,7 +91,7 @@ def tick_seconds(given: float | None) -> float | None:
 
 
 def without_stop_signal(ticks: Sequence[Tick]) -> Sequence[Tick]:
-    """Return the ticks without the last where that is the caller's signal to hang up (T4.4)."""
+    """Return the ticks without the last if that is the caller's signal to hang up (T4.4)."""
     if len(ticks) >= 2 and ticks[-1].caller_speaks and not ticks[-2].caller_speaks:
         return ticks[:-1]
     return ticks
@@ -305,7 +305,7 @@ class Tick(msgspec.Struct, frozen=True, gc=False):
 def read_ticks(data: bytes | msgspec.Raw, defects: Counter[str]) -> list[Tick]:
     """Return the ticks of a JSON list; parts that are wrong are left out and counted, places are kept.
 
-    Raises `BrokenInput` if it is no JSON.
+    Raises `BrokenInput` if it is not JSON.
     """
     try:
         return msgspec.json.decode(data, type=list[Tick])

@@ -1,4 +1,4 @@
-"""Find in an agent's words what it wants to hear, where that is plain."""
+"""Find in an agent's words what it wants to hear, if that is plain."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _decoder = msgspec.json.Decoder(_KeptLine)
 
 
 def transcript_name(flow: str) -> str:
-    """Return the name of the file that has the calls of a flow: the flow's own where that is fit for a file."""
+    """Return the name of the file that has the calls of a flow: the flow's own if that is fit for a file."""
     if _PLAIN.fullmatch(flow):
         return PATTERN.replace("*", flow)
     digest = hashlib.sha256(flow.encode("utf-8", "surrogatepass")).hexdigest()[:8]
