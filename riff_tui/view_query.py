@@ -247,7 +247,7 @@ class ViewQuery(NamedTuple):
         return self.spec.limit if self.request.limit is None else self.request.limit
 
     def first(self, parts: FilterParts) -> int | None:
-        """Return how many rows are shown at most where these are the first of an answer, `None` where any can be."""
+        """Return how many rows are shown at most where these are the first of an answer, `None` if any can be."""
         return self.limit if parts.rows is None and self.request.sort is None else None
 
     def arranged(self, table: Table) -> Table:

@@ -244,7 +244,7 @@ def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
 
 # Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
 class _InteractionSums(NamedTuple):
-    """Hold the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
+    """Describe the sums of the calls that count, and of all; `None` if no such call has a record of both sides."""
 
     counted: Interaction | None = None
     every: Interaction | None = None
