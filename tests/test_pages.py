@@ -66,7 +66,7 @@ def links(path: Path) -> list[str]:
 
 
 def anchors(path: Path) -> set[str]:
-    """Return what may stand behind the # of a link to a page: its headings, as sites spell them."""
+    """Return what may be behind the # of a link to a page: its headings, as sites spell them."""
     found = tokens(path)
     names: list[str] = []
     for place, token in enumerate(found):

@@ -1,4 +1,4 @@
-"""The worked example comes out as its page says, and the chain of the README runs."""
+"""The worked example comes out as its page reports, and the chain of the README runs."""
 
 from __future__ import annotations
 
