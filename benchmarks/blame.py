@@ -38,7 +38,7 @@ MEASURES = ("state", "state or the next", "step", f"within {NEAR} steps")
 
 
 class Label(msgspec.Struct, frozen=True):
-    """Hold where people say that a call went wrong, of which kind it was and whose fault."""
+    """Describe where people say that a call went wrong, of which kind it was and whose fault."""
 
     task_id: int | str
     step: int
@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class LabelledCall:
-    """Hold a call, in which state it was after each message, and its label."""
+    """Describe a call, in which state it was after each message, and its label."""
 
     conversation: Conversation
     states: Sequence[str]

@@ -162,7 +162,7 @@ _ROLLUPS = (
 def run(files: Path, store: Path, *, with_text: bool, threads: int | None = None) -> None:
     """Do the whole job into a new file, from a transcript file or a folder of nights with their scores.
 
-    DuckDB takes every core unless `threads` says less.
+    DuckDB takes every core unless `threads` shows less.
     """
     calls = [str(path) for path in sorted(files.rglob("flow-transcripts*.jsonl"))] or [str(files)]
     scores = [str(path) for path in sorted(files.rglob("humanness-scores*.jsonl"))]

@@ -22,7 +22,7 @@ _FOLDERS = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_C
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Hold a folder for all that is made, a server where there is one, and commands that write files."""
+    """Describe a folder for all that is made, a server if there is one, and commands that write files."""
 
     folder: Path
     server: Server | None

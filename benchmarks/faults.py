@@ -2,8 +2,8 @@
 
 usage: python -m benchmarks.faults [--every N] [--only TEXT] [--seed S] [--no-server]
 
-What fails is said with its place, and makes the exit code 1. `--every N` tries each N-th place, from one that the seed
-chooses.
+What fails is printed with its place, and makes the exit code 1. `--every N` tries each N-th place, from one that the
+seed chooses.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _MEMORY = Path("/dev/shm")
 
 
 class Fuzzed(NamedTuple):
-    """Hold what came of a target: how often it ran, and each thing that was found once."""
+    """Describe what came of a target: how often it ran, and each thing that was found once."""
 
     runs: int
     findings: list[str]
@@ -128,7 +128,7 @@ def _tell(error: BaseException) -> None:
 
 
 def _place(error: BaseException) -> str:
-    """Return what was raised and where, which tells findings apart."""
+    """Return what was raised and where, which distinguishes findings."""
     frames = traceback.extract_tb(error.__traceback__)
     last = next((frame for frame in reversed(frames) if any(name in frame.filename for name in OURS)), frames[-1])
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"

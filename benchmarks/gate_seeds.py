@@ -17,7 +17,7 @@ from riff_tui.errors import ExitCode
 
 
 def main() -> int:
-    """Gate one pair of runs per seed through the commands themselves, and tell how it went."""
+    """Gate one pair of runs per seed through the commands themselves, and report how it went."""
     asked = _arguments().parse_args()
     passed, exact = 0, 0
     with TemporaryDirectory(prefix="gate-") as folder:

@@ -1,4 +1,4 @@
-"""A large store quickly: the runs of a small one again and again, under new names, and what follows from them anew."""
+"""A large store quickly: the runs of a small one again and again, under new names, and what follows from them again."""
 
 from __future__ import annotations
 

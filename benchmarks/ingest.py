@@ -1,6 +1,6 @@
 """How quickly calls get in: against a bare decode-and-insert, against DuckDB, against themselves.
 
-Where the other side has one thread as well, processor time is compared; else the time that one waits.
+If the other side has one thread as well, processor time is compared; else the time that one waits.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _two_jobs(folder: Path, nights: Path, sizes: Sizes, n: str) -> Iterator[Rati
 
 
 def _check_same_job(files: Path, peer: Path, reference: Path) -> int:
-    """Return the number of calls; `ValueError` names what differs, as a peer that made other rows is no peer."""
+    """Return the number of calls; `ValueError` names what differs, as a peer that made other rows is not a peer."""
     duckdb_job.run(files, peer, with_text=False)
     theirs = duckdb_job.row_counts(peer)
     peer.unlink()

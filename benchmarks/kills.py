@@ -3,8 +3,8 @@
 usage: python -m benchmarks.kills [--count N] [--seed S] [--no-server]
 
 What is done to stores in files and on a server, commands that write files, and an ingest with workers are killed in
-turn, until so many of the kills came before the end of what was killed. What does not survive is said with its moment,
-and makes the exit code 1.
+turn, until so many of the kills came before the end of what was killed. What does not survive is printed with its
+moment, and makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Endangered(Protocol):
     seconds: float
 
     def kill(self, after: float) -> bool:
-        """Kill it after so many seconds, check what is left, and say whether it was under way."""
+        """Kill it after so many seconds, check what is left, and report whether it was under way."""
 
 
 class InFork:
@@ -99,7 +99,7 @@ class WithWorkers:
 
 
 def main() -> int:
-    """Kill so often, and say of each work how many of the kills came while it was under way."""
+    """Kill that many times, and print for each work how many of the kills came while it was under way."""
     chosen = _arguments().parse_args()
     seed = chosen.seed if chosen.seed is not None else random.randrange(10**6)
     chance = random.Random(seed)

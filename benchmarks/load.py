@@ -35,7 +35,7 @@ _SYLLABLES = [first + last for first in "bcdfghklmnprstvw" for last in "aeiou"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Hold how many there are of what a store can grow along beside its calls."""
+    """Describe how many there are of what a store can grow along beside its calls."""
 
     flows: int = FLOWS
     agents: int = len(AGENTS)
@@ -130,7 +130,7 @@ class Load:
         return call
 
     def _path(self) -> Sequence[str]:
-        """Return the states on a call's way; where there are more than a call can see, some of these are drawn."""
+        """Return the states on a call's way; if there are more than a call can see, some of these are drawn."""
         more = self._shape.states - len(STATES)
         if more <= 0:
             return STATES
@@ -138,7 +138,7 @@ class Load:
         return (*STATES[:2], *map(_drawn, drawn), *STATES[2:])
 
     def _visit(self, call: _Call, path: Sequence[str], place: int, skill: float) -> str | None:
-        """Play one visit and name the next state, `None` where the call ends here."""
+        """Play one visit and name the next state, `None` if the call ends here."""
         draw, state = self._random, path[place]
         call.events.append({"type": "state_entered", "t": _s(call), "state": state})
         for _ in range(self._shape.exchanges * (1 + (draw.random() < 0.75) + (draw.random() < 0.3))):
@@ -234,7 +234,7 @@ def files_of_a_night(folder: Path, night: int, calls: int, shape: Shape = Shape(
 
 
 def score_lines(night: int, calls: int, judges: int = len(JUDGES)) -> Iterator[bytes]:
-    """What judges say of each call of a night: they agree as far as they hear the same call."""
+    """What judges say about each call of a night: they agree as far as they hear the same call."""
     draw = random.Random(night)
     for number in range(calls):
         heard = draw.gauss(6, 1.5)

@@ -33,7 +33,7 @@ def main() -> None:
 
 
 async def _load(table: Table) -> tuple[float, int]:
-    """Seconds until the rows are drawn, and bytes that are held then."""
+    """Seconds until the rows are drawn, and bytes that are kept then."""
     app = _Bare()
     async with app.run_test(size=(120, 36)) as pilot:
         widget = app.query_one(LineTable)

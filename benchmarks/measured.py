@@ -1,8 +1,8 @@
-"""Run a command and say what it took: seconds, processor time and the most memory that it held.
+"""Run a command and report what it took: seconds, processor time and the most memory that it held.
 
 usage: python -m benchmarks.measured REPORT COMMAND...
 
-It runs in a small process of its own, since what a process holds at most begins with what its parent held.
+It runs in a small process of its own, since what a process has at most begins with what its parent held.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _NARROWED = ("--where", "persona=hostile")
 
 
 def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
-    """Ratios of a store on a server; none where no server is installed."""
+    """Ratios of a store on a server; none if no server is installed."""
     installed = programs()
     if installed is None:
         print("PostgreSQL is not installed, so that nothing can be measured of it", file=sys.stderr)

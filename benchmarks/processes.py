@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Hold what a process printed, the seconds until it ended, its processor time and the most bytes that it held."""
+    """Keep what a process printed, the seconds until it ended, its processor time and the most bytes that it held."""
 
     output: str
     seconds: float

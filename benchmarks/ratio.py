@@ -56,7 +56,7 @@ class Ratio:
 
     @property
     def verdict(self) -> str:
-        """`yes` or `no` where there is a goal."""
+        """`yes` or `no` if there is a goal."""
         if self.goal is None:
             return ""
         return "yes" if self.goal.met(self.value) else "**no**"

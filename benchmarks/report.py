@@ -23,7 +23,7 @@ def markdown(parts: Mapping[str, str], machine: Sequence[tuple[str, str]]) -> st
 
 
 def part(body: str, date: str, sizes: str) -> str:
-    """What stands below the heading of one group."""
+    """What is below the heading of one group."""
     return f"Measured {date}; {sizes}.\n\n{body}"
 
 
@@ -40,7 +40,7 @@ def parts_of(text: str) -> dict[str, str]:
 
 
 def table_row(ratio: Ratio) -> str:
-    """One row; a note stands behind what was measured."""
+    """One row; a note is behind what was measured."""
     what = f"{ratio.what} ({ratio.note})" if ratio.note else ratio.what
     cells = (
         what,

@@ -38,7 +38,7 @@ _LENGTH = re.compile(rb"Content-Length: (\d+)")
 def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
     """Calls of a scripted caller with an agent that makes no mistake: a model behind HTTP, and an object of Python.
 
-    The goal is for a model that thinks at all, if only as long as the quickest ones; one that does not tells what the
+    The goal is for a model that thinks at all, if only as long as the quickest ones; one that does not shows what the
     run itself does.
     """
     scenarios = len(run_flows([FLOW], Thinking(0.0)).conversations)

@@ -39,7 +39,7 @@ _AT_ONCE = {"run", "judge"}
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Hold what commands are given: calls of many flows, the store that they make, and a run that goes on."""
+    """Describe what commands are given: calls of many flows, the store that they make, and a run that goes on."""
 
     calls: Path
     store: Path
@@ -174,7 +174,7 @@ def _try(
         ends.codes["hangs"] += 1
         ends.faults.append(f"{at}: hangs; {said[-300:]}")
         return
-    started = said.startswith("Traceback") and "riff_tui/" not in said  # the interpreter tells of its own start so
+    started = said.startswith("Traceback") and "riff_tui/" not in said  # so the interpreter reports its own start
     if code == -number or (code == 1 and started):
         ends.codes["raw"] += 1
         ends.latest_raw_ms = moment
@@ -238,7 +238,7 @@ def _terminal(wanted: bool) -> Iterator[int | None]:
 
 
 def _processes(mark: str) -> list[int]:
-    """Return the processes in whose environment the mark stands, once those that are ending had a moment."""
+    """Return the processes in whose environment the mark is, once those that are ending had a moment."""
     for _ in range(50):
         found = []
         for environ in Path("/proc").glob("[0-9]*/environ"):

@@ -28,7 +28,7 @@ _numbers = count()
 
 
 def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
-    """Ratios of the ingest of real results, of made ones where there are none, and of large ones that are made."""
+    """Ratios of the ingest of real results, of made ones if there are none, and of large ones that are made."""
     files = sorted(REAL.glob("*.json"))
     note = f"{len(files)} real files"
     if not files:

@@ -104,7 +104,7 @@ def _until(arguments: list[str], seen: str) -> float:
 
 @contextmanager
 def explorer(store: Path) -> Iterator[Terminal]:
-    """An explorer with its first rows, as a program that starts anew."""
+    """An explorer with its first rows, as a program that starts again."""
     with Terminal([*_EXPLORE, str(store)], width=WIDTH, height=HEIGHT, cold=True) as terminal:
         terminal.wait_for("? help")
         terminal.take()
@@ -145,7 +145,7 @@ def _answered(terminal: Terminal, letter: str) -> float:
 
 
 def _matching(terminal: Terminal) -> str:
-    """How many rows it says that a filter leaves."""
+    """How many rows it shows that a filter leaves."""
     found = re.search(r"([0-9,]+) of [0-9,]+ flows match", terminal.text)
     return found[1] if found else ""
 
@@ -172,7 +172,7 @@ def _table(folder: Path) -> Iterator[Ratio]:
 
 
 def _held(terminal: Terminal) -> Ratio:
-    """The processor time that a key takes that is held down in a list of calls."""
+    """The processor time that a key takes that is kept down in a list of calls."""
     terminal.press("4")
     before = used(terminal.pid)
     for _ in range(HELD):
@@ -183,7 +183,7 @@ def _held(terminal: Terminal) -> Ratio:
 
 
 def _random_walk(folder: Path) -> Iterator[Ratio]:
-    """What is held after random keys on the demo, and by how much more than after the first of them."""
+    """What is kept after random keys on the demo, and by how much more than after the first of them."""
     made = folder / "demo"
     take(riff_tui("demo", "--out", str(made)))
     draw, held = random.Random(1), []

@@ -1,7 +1,7 @@
 """Print a night in so many tokens, without a word that anybody said, each thing with the command that proves it.
 
-Whoever reads it may act on what it reads: names are bare, all sentences are ours, and words, where they are asked for,
-are in a fence that shows that they are data.
+A reader may act on what it reads: names are bare, all sentences are ours, and words, if asked for, are in a fence that
+shows that they are data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _LISTS = ("causes", "changed", "next", "words")
 class Night:
     """Describe what a brief is to be about: the calls of a filter, since which run, with words or without.
 
-    `store` is the one that commands name, empty if it goes without saying.
+    `store` is the one that commands name, empty if it is the default one.
     """
 
     where: str = ""
@@ -76,7 +76,7 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Describe one thing that a brief tells: a sentence, the same as a record, and the command that proves it."""
+    """Describe one thing that a brief reports: a sentence, the same as a record, and the command that proves it."""
 
     key: str
     text: str
@@ -87,7 +87,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Keep the parts in the order in which they are told; `is_worse` shows that the verdict is worse beyond chance."""
+    """Keep the parts in their order; `is_worse` shows that the verdict is worse beyond chance."""
 
     night: Night
     parts: Sequence[Part]
@@ -154,7 +154,7 @@ class Brief:
 
 
 def fenced(lines: Sequence[str]) -> list[str]:
-    """Return lines of words as a block that is said to be data, and that nothing in it can end."""
+    """Return lines of words as a block that is marked as data, and that nothing in it can end."""
     fence = "`" * max(3, *(line.count("`") + 1 for line in lines))
     return [DATA, "", f"{fence}data", *lines, fence]
 
@@ -227,7 +227,7 @@ def _verdict(store: Store, night: Night) -> tuple[Part, Table | None]:
         table = show(store, "compare", Request(where=night.where, sides=(night.since, LATEST), store=night.store))
     except SideError:
         if night.since != PREVIOUS:
-            # What it says names runs, which is more than whoever reads this is to be told.
+            # What it says names runs, which is more than the one who reads this is to be told.
             raise UsageError(f"--since {night.since}: no run of that name can be compared with the latest") from None
         text = "No verdict: the filter, or the store, has no two runs of which it is known which came later."
         return Part("verdict", text, argv=night.dump("runs", "--format", "jsonl", limit=_CALLS)), None
@@ -425,7 +425,7 @@ def _next(night: Night, calls: Predicate | None, causes: Table, compared: Table 
 
 
 def _words(store: Store, causes: Table) -> Iterator[Part]:
-    """Yield of each cause what a guard, a tool or a person said, and what its example says around what is blamed."""
+    """Yield of each cause what a guard, a tool or a person said, and the words of its example around what is blamed."""
     from riff_tui.text.redaction import Redactor
 
     redacted = Redactor()

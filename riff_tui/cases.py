@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Put made-up values in the place of what points at a caller, so that a case can still be played.
 #
 # What breaks an agent is often the form of a value (a unit such as 132B, a name with an accent), so a stand-in has the
-# form of what it stands for.
+# form of what it replaces.
 _CODES = frozenset({"phone", "unit", "pin", "gate_code", "birth_date", "member_id"})
 PERSONAL = _CODES | {"person", "attendee", "recipient", "email", "address", "passphrase"}
 """The pools of the simulator that stand for what points at a person, or opens a door."""
@@ -432,7 +432,7 @@ def _flow_of(detail: CallDetail, flow_file: str | None) -> RunnableFlow | None:
 
 
 def _slot_pools(detail: CallDetail, flow: RunnableFlow | None) -> Mapping[str, str]:
-    """Return the pool of each slot: what the flow says for the call's scenario, else what the slot's name means."""
+    """Return the pool of each slot: what the flow has for the call's scenario, else what the slot's name means."""
     from riff_runner.run.flows.scenarios import pools_of
 
     slots = (detail.document or {}).get("slots")

@@ -30,11 +30,11 @@ class Request(NamedTuple):
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person. `trend`
     adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its `deferred` load
     what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison. `store` is the one that
-    commands name, empty if it goes without saying. `aspect` is explained instead of quality, `k` repeats of a call are
+    commands name, empty if it is the default one. `aspect` is explained instead of quality, `k` repeats of a call are
     drawn at a time. In an `outline`, which people read, what too many rows have in common may represent them; names to
     `fold` by distinguish rows where these are too many. With `proposal` a view adds the file that it can propose.
-    `predicate` is what `where` says, if that is parsed already. A `wordless` table has nothing of what people, models
-    and programs said; of a call no more than so many rows `around` what is blamed are shown. A `bare` one is its rows,
+    `predicate` is `where` parsed, if it is so already. A `wordless` table has nothing of what people, models and
+    programs said; of a call no more than so many rows `around` what is blamed are shown. A `bare` one is its rows,
     without what is above them.
     """
 

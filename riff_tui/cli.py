@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command line; whatever stops it early is said on stderr."""
+    """Run a command line; whatever stops it early is printed on stderr."""
     try:
         ended = _invoked(arguments)
         sys.stdout.flush()

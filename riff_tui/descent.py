@@ -62,7 +62,7 @@ def step_below(row: Row, scope: Scope, typed: Scope) -> Scope:
     """Return what is true of the calls that took the step that a row of a neighbour graph is about."""
     way = conjuncts(parsed(row.leads).predicate)
     rest = [*conjuncts(keep_steps(scope, ("flow", "agent"))), *conjuncts(without_bare_words(typed))]
-    # What is said of rows of states is said of that of the state in the middle.
+    # Terms about rows of states are about that of the state in the middle.
     of_rows = [part for part in rest if asks_states(part) and not isinstance(part, And)]
     (step,) = (part for part in way if isinstance(part, And))
     kept = conjunction([part for part in rest if part not in of_rows])
@@ -114,13 +114,13 @@ def keep_steps(scope: Scope, steps: Collection[str]) -> Scope:
 
 
 def split_by_field(scope: Scope, fields: Collection[str]) -> tuple[Scope, Scope]:
-    """Return the part of a scope that fixes these fields, and everything else that it says."""
+    """Return the part of a scope that fixes these fields, and everything else in it."""
     fixing = [part for part in conjuncts(scope) if fixed_field(part) in fields]
     return conjunction(fixing), conjunction([part for part in conjuncts(scope) if part not in fixing])
 
 
 def fixed_fields(scope: Scope) -> frozenset[str]:
-    """Return the fields that a scope has to one name: a column of them says the same in every row."""
+    """Return the fields that a scope has to one name: a column of them is the same in every row."""
     return frozenset(field for part in conjuncts(scope) if (field := fixed_field(part)) is not None)
 
 
@@ -130,7 +130,7 @@ def without_bare_words(predicate: Scope) -> Scope:
 
 
 def about_calls(predicate: Scope, table: Table) -> Scope:
-    """Return the part of a filter typed over a table that speaks of calls, and so holds below its rows as well."""
+    """Return the part of a filter typed over a table that is about calls, and so applies below its rows as well."""
     spec = find(table.view)
     if spec is not None and spec.filters.calls:
         return parts_about_calls(predicate, spec.row_fields)

@@ -1,4 +1,4 @@
-"""Define the errors of the command line, and say them with their exit code.
+"""Define the errors of the command line, and print them with their exit code.
 
 The whole tree is drawn in riff_store/errors.py.
 """
@@ -130,7 +130,7 @@ def describe(error: BaseException) -> tuple[ExitCode, str]:
 
 
 def in_parts(message: str, error: BaseException) -> tuple[str, str]:
-    """Return what is wrong and what to do next, of the message of an error; the second is empty if it does not say."""
+    """Return what is wrong and what to do next, of the message of an error; the second is empty if unknown."""
     hint = error.hint if isinstance(error, RiffError) else ""
     if hint and message.endswith(hint):
         return message.removesuffix(hint).removesuffix("; "), hint

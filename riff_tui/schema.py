@@ -87,5 +87,5 @@ def _is_of_calls(field: Field) -> bool:
 
 
 def exit_codes() -> dict[str, str]:
-    """Return what each exit code of a command says."""
+    """Return the meaning of each exit code of a command."""
     return {str(int(code)): code.name.lower().replace("_", " ") for code in ExitCode}

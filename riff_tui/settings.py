@@ -215,7 +215,7 @@ def _own_directory(kind: Literal["config", "data", "state"]) -> Path:
 
 
 def _table(name: str, form: str, environ: Mapping[str, str] | None) -> tuple[Path | None, dict[str, Any]]:
-    """Return the settings file and a table of it; raise `UsageError`, which says in which form it is written."""
+    """Return the settings file and a table of it; raise `UsageError`, which names the form in which it is written."""
     path = config_file(os.environ if environ is None else environ)
     table = _document(path).get(name, {})
     if not isinstance(table, dict):

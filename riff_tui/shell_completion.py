@@ -177,7 +177,7 @@ def answer(shell: str, line: TypedLine, command: click.Command, others: Sequence
 
 
 def _replies(shell: str, line: TypedLine, option: str, found: Sequence[str]) -> Iterator[str]:
-    """Yield what the shell is to be told: what stays one word as it is quoted there.
+    """Yield what the shell gets: what stays one word as it is quoted there.
 
     Bash puts a reply in the place of what follows the last sign that breaks a word, or the quote that is open.
     """

@@ -1,7 +1,7 @@
 """Define the table, the one value that every screen and every dump shows.
 
-A view makes a `Table`, a sink prints it, the explorer walks it. Rows keep their unrounded
-record; columns say how it is shown.
+A view makes a `Table`, a sink prints it, the explorer walks it. Rows keep their unrounded record; columns define how it
+is shown.
 """
 
 from collections import OrderedDict
@@ -189,7 +189,7 @@ class Section(NamedTuple):
 class Folded(NamedTuple):
     """Describe which rows are one where people read: those of these `ids`, in one row for each of the names in `by`.
 
-    It says of how many values of the column `of`, `noun` each, and adds up the column `counts`.
+    It counts the values of the column `of`, `noun` each, and adds up the column `counts`.
     """
 
     ids: frozenset[str]
@@ -225,13 +225,12 @@ class Table(NamedTuple):
     the sentence is about. `legend` is when rows have their marks, in few words. `total` counts the rows without the
     filter and `matched` those that it leaves, `None` if these are all of `rows`; `limit` is how many were to be listed
     at most, in each of the `sections`. `identity` are the columns that distinguish rows if these are not all that are
-    shown of kind `name`; those in `first` decide, those in `last` say least. `commands` open what rows rest on: what
+    shown of kind `name`; those in `first` decide, those in `last` matter least. `commands` open what rows rest on: what
     that is, and the command, raw and to be pasted as it is. Rows that are `folded` are one where people read. `prose`
     is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the first one.
-    `sort` is the column that rows are sorted by where that was asked for, with `-` downwards. `files` are the texts
-    that it alone has, by the names of their formats, where they were asked for. `dump` is the command that prints the
-    same, `drill` makes what leads below a row. `deferred` begins the load of what was left for later because it takes
-    long.
+    `sort` is the column that rows are sorted by if that was asked for, with `-` downwards. `files` are the texts that
+    it alone has, by the names of their formats, where they were asked for. `dump` is the command that prints the same,
+    `drill` makes what leads below a row. `deferred` begins the load of what was left for later because it takes long.
     """
 
     view: str
@@ -381,7 +380,7 @@ KEPT_PAGES = 16
 class LazyRows(Sequence[Row]):
     """Fetch `count` rows a page at a time as they come into view; the pages used last are kept.
 
-    `keys` name the rows, so that a row of another window can be found in this one, with `find` where they can tell.
+    `keys` name the rows, so that a row of another window can be found in this one, with `find` where they can.
     """
 
     def __init__(
@@ -446,7 +445,7 @@ class LazyRows(Sequence[Row]):
 
 
 def label(table: Table, row: Row, among: Sequence[Row] = ()) -> str:
-    """Return what tells a row from the others: the names that are not the same in all of them."""
+    """Return what distinguishes a row from the others: the names that are not the same in all of them."""
     columns = naming_columns(table, *among) if among else identity_columns(table)
     return joined_names(columns or identity_columns(table), row)
 

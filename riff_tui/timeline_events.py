@@ -84,7 +84,7 @@ def name(value: object) -> str | None:
 
 
 def moments(document: Mapping[str, object] | None) -> list[Moment]:
-    """Return everything of the call; each list stays in the order of its source, whatever its times say."""
+    """Return everything of the call; each list stays in the order of its source, whatever its times are."""
     turns, events = entries(document, "turns"), entries(document, "events")
     tools = [
         Moment("tool", number(tool.get("t")), name(tool.get("state")), tool) for tool in entries(document, "tool_calls")

@@ -98,7 +98,7 @@ class ViewQuery(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the names by which the rows are distinguished: what `--by` says as well, or instead."""
+        """Return the names by which the rows are distinguished: what `--by` sets as well, or instead."""
         own = () if self.spec.regroups and self.request.by else self.spec.keys
         return tuple(dict.fromkeys((*own, *self.request.by)))
 
@@ -108,7 +108,7 @@ class ViewQuery(NamedTuple):
         return set(self.spec.row_fields) - (set(self.spec.keys) - set(self.keys)) | set(self.request.by)
 
     def folded(self) -> ViewQuery:
-        """Return the query, or the one whose rows `fold` tells apart, where a count of rows says that they are many."""
+        """Return the query, or the one whose rows `fold` distinguishes, if a count of rows shows that they are many."""
         fold = self.request.fold
         if not fold or self.request.by:
             return self
@@ -172,7 +172,7 @@ class ViewQuery(NamedTuple):
         judges, rest = take_judges(self.predicate) if self.spec.judges else (None, self.predicate)
         added: set[str] = set()
         if self.spec.filters.added_aspects:
-            # Not every store has these aspects, so no column tells of them.
+            # Not every store has these aspects, so no column shows them.
             named = {term.field: split_name(term.field)[0] for term in terms(rest) if term.field}
             added = {field for field, base in named.items() if base not in FIELDS or is_optional(base)}
         calls, rows = split(rest, self.row_fields | added)
@@ -247,7 +247,7 @@ class ViewQuery(NamedTuple):
         return self.spec.limit if self.request.limit is None else self.request.limit
 
     def first(self, parts: FilterParts) -> int | None:
-        """Return how many rows are shown at most where these are the first of an answer, `None` where any can be."""
+        """Return how many rows are shown at most where these are the first of an answer, `None` if any can be."""
         return self.limit if parts.rows is None and self.request.sort is None else None
 
     def arranged(self, table: Table) -> Table:

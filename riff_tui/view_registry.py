@@ -85,7 +85,7 @@ def _own() -> tuple[ViewSpec, ...]:
 
 @cache
 def _added() -> dict[str, ViewSpec]:
-    """Load the views of other distributions, once in a process, by entry point; what cannot be used is said."""
+    """Load the views of other distributions, once in a process, by entry point; what cannot be used is reported."""
     found, problems = load_plugins(GROUP, "view", ViewSpec, _refusal)
     if problems:
         from riff_tui.output.streams import say

@@ -23,7 +23,7 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 
 # Machines that run tests are busy at times, so how long an example takes proves nothing.
 settings.register_profile("riff-tui", max_examples=FEW, deadline=None, print_blob=True)
-# Where it is enough that a test fails, nobody waits for the simplest example.
+# If it is enough that a test fails, nobody waits for the simplest example.
 settings.register_profile(
     "first-failure", settings.get_profile("riff-tui"), max_examples=ENOUGH, phases=(Phase.explicit, Phase.generate)
 )
@@ -128,7 +128,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Server]:
-    """A PostgreSQL server; a test that asks for it is skipped where none is installed."""
+    """A PostgreSQL server; a test that asks for it is skipped if none is installed."""
     bin = programs()
     if bin is None:
         pytest.skip("needs PostgreSQL: apt-get install postgresql")

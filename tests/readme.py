@@ -1,9 +1,9 @@
-"""What README.md and pages of docs/ show and do not say themselves: written anew by `python -m tests.readme`.
+"""What README.md and pages of docs/ show and do not say themselves: written again by `python -m tests.readme`.
 
-A block of the language `console` holds commands after `$ ` and below each what it printed from
-the demo's store. A last line `…` says that there was more. The table of keys is that of the
-explorer's registry, that of limits their description, that of what is read the registry of
-sources, those of metrics the list of metrics, and promises are those that tests/promises/ describes.
+A block of the language `console` has commands after `$ ` and below each what it printed from the demo's store. A last
+line `…` says that there was more. The table of keys is that of the explorer's registry, that of limits their
+description, that of what is read the registry of sources, those of metrics the list of metrics, and promises are those
+that tests/promises/ describes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _PROGRAM = Path(sys.executable).parent / "riff-tui"
 
 @dataclass(frozen=True)
 class Example:
-    """A command of a page and the lines that stand below it."""
+    """A command of a page and the lines that are below it."""
 
     command: str
     shown: tuple[str, ...]
@@ -123,7 +123,7 @@ class Workplace:
         subprocess.run(["bash", "-euc", script], cwd=self._folder, env=self.surroundings, check=True)
 
     def printed(self, command: str) -> str:
-        """What a command says on both streams, and below that how it ended where it did not end well."""
+        """What a command says on both streams, and below that how it ended if it did not end well."""
         program, *arguments = shlex.split(command)
         if program == "cat":
             return "".join((self._folder / name).read_text(encoding="utf-8") for name in arguments)

@@ -1,4 +1,4 @@
-"""The pages of docs/formats/ are true: their examples are read as the page says, and every source has its page."""
+"""The pages of docs/formats/ are true: their examples are read as the page reports, and every source has its page."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ BY_THEMSELVES = {
 
 
 class Imports(NamedTuple):
-    """Hold which modules one imports: while it is loaded, only inside functions, and only for types."""
+    """Describe which modules one imports: while it is loaded, only inside functions, and only for types."""
 
     at_once: frozenset[str]
     later: frozenset[str]
@@ -111,7 +111,7 @@ def importers() -> dict[str, set[str]]:
 
 
 def reason(name: str) -> str:
-    """Why a module is one, empty where it is part of the one that imports it."""
+    """Why a module is one, empty if it is part of the one that imports it."""
     users = importers()[name]
     if name in BY_THEMSELVES:
         return BY_THEMSELVES[name]
@@ -145,7 +145,7 @@ def test_a_folder_has_neither_too_many_modules_nor_too_few() -> None:
     for path in modules().values():
         is_package = path.name == "__init__.py"
         beside[path.parent] += not is_package
-        # A package that only says what it is for is none of its modules.
+        # A package that only shows what it is for is none of its modules.
         with_package[path.parent] += not is_package or len(ast.parse(path.read_bytes()).body) > 1
     roots = {parent / package for package, parent in PACKAGES.items()}
     assert {folder: count for folder, count in beside.items() if count > MOST_MODULES} == {}

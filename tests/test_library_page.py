@@ -1,4 +1,4 @@
-"""What docs/library.md shows runs as it stands, one example after the other, and prints what stands below it."""
+"""What docs/library.md shows runs as it is, one example after the other, and prints what is below it."""
 
 from __future__ import annotations
 

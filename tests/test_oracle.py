@@ -27,7 +27,7 @@ SUCCESS = ("success_rate", "success_overall", "caller_failed")
 
 
 class Evidence:
-    """Calls and scores as they stand in files, and the store that was made of them."""
+    """Calls and scores as they are in files, and the store that was made of them."""
 
     def __init__(self, folder: Path, store: Store) -> None:
         self.folder = folder
@@ -56,7 +56,7 @@ def _spoil(call: Call, chance: random.Random) -> Call:
 
 
 def _caller(chance: random.Random) -> Row:
-    """What played the caller: some fail, of which not every line says that the call is errored."""
+    """What played the caller: some fail, of which not every line shows that the call is errored."""
     failed = chance.random() < 0.1
     known = {"caller": chance.choice(("scripted", "gpt")), "caller_ok": not failed}
     return known | ({"errored": True, "error": "caller: repeats itself"} if failed and chance.random() < 0.5 else {})

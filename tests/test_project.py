@@ -1,4 +1,4 @@
-"""What holds for the project as a whole: what it says of itself is so, and it builds into what it should."""
+"""What applies for the project as a whole: what it reports of itself is so, and it builds into what it should."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def all_dumps(store: Path, **environment: str) -> str:
 
 
 def is_under_way(process: subprocess.Popen[bytes], store: Path, writes: int) -> bool:
-    """Wait until an ingest has written that often to its store; tell whether it goes on."""
+    """Wait until an ingest has written that often to its store; report whether it goes on."""
     seen: set[int] = set()
     while len(seen) <= writes and process.poll() is None:
         if store.exists():

@@ -1,4 +1,4 @@
-"""The pictures are those of the explorer as it is, stand on their own, and the README shows some of them."""
+"""The pictures are those of the explorer as it is, are on their own, and the README shows some of them."""
 
 from __future__ import annotations
 

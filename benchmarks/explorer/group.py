@@ -19,7 +19,7 @@ MOST_ROUNDS = 3
 
 
 def part(folder: Path, sizes: Sizes) -> str:
-    """Walk through the smallest and the largest store; at full size the page is written anew as well.
+    """Walk through the smallest and the largest store; at full size the page is rewritten as well.
 
     Dumps, and leaving what takes a while, are measured of the largest store alone, and once.
     """

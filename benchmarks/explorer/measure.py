@@ -25,7 +25,7 @@ _WORTH_LEAVING_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Hold what a step took: until its rows are seen and complete, by dumps of the same, and once one left it."""
+    """Describe what a step took: until its rows are seen and complete, by dumps of the same, and once one left it."""
 
     step: str
     waited: Waited
@@ -34,7 +34,7 @@ class Seen:
 
     @property
     def in_time(self) -> bool | None:
-        """Say whether it keeps every budget; `None` of the start, whose budget is among those of the group `ui`."""
+        """Return whether it keeps every budget; `None` of the start, whose budget is among those of the group `ui`."""
         if self.step.startswith(START):
             return None
         rests = self.left.rests if self.left else 0.0
@@ -42,7 +42,7 @@ class Seen:
 
 
 def waited(sized: Sized) -> Iterator[Seen]:
-    """Take every step that leads somewhere once, and tell how long it took."""
+    """Take every step that leads somewhere once, and report how long it took."""
     with _walking(sized) as (walk, start):
         yield start
         for _, found in _pressed(walk, sized):

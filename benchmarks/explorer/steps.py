@@ -1,4 +1,4 @@
-"""What is pressed: keys of all views, what lies below their rows, the way down to a call, every kind of filter."""
+"""What is pressed: keys of all views, what is below their rows, the way down to a call, every kind of filter."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]+)(?:\x07|\x1b\\)")
 
 
 class Waited(NamedTuple):
-    """Hold the seconds from a key until first rows are seen and until nothing more comes; then those of a processor."""
+    """Keep the seconds from a key until first rows are seen and until nothing more comes; then those of a processor."""
 
     first: float
     filled: float
@@ -35,7 +35,7 @@ class Waited(NamedTuple):
 
 
 class Left(NamedTuple):
-    """Hold the seconds from Esc until one has left, until no processor is busy with it, and what that took of one."""
+    """Keep the seconds from Esc until one has left, until no processor is busy with it, and what that took of one."""
 
     said: float
     rests: float
@@ -53,12 +53,12 @@ class Walk:
         self._terminal = terminal
 
     def press(self, step: Step) -> Waited:
-        """Go to where a step begins, take it and see how long that takes; raise `NotThere` where it leads nowhere."""
+        """Go to where a step begins, take it and see how long that takes; raise `NotThere` if it leads nowhere."""
         self._go(step)
         return self._seen(step)
 
     def leave(self, step: Step, after: float) -> Left | None:
-        """Take a step anew and press Esc so many seconds later; nothing where it had answered by then."""
+        """Take a step again and press Esc so many seconds later; nothing if it had answered by then."""
         self._go(step)
         terminal = self._terminal
         terminal.send(step.keys)

@@ -29,7 +29,7 @@ BUDGETS = {
 
 
 def part(folder: Path, sizes: Sizes) -> str:
-    """Measure every question at three sizes; at full size the pages are written anew as well."""
+    """Measure every question at three sizes; at full size the pages are rewritten as well."""
     stores = made(folder, sizes)
     text = text_of_a_night(folder, sizes)
     grew = [added(sized, folder, sizes.rounds, text) for sized in stores]

@@ -22,7 +22,7 @@ LONG = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Hold what a question took of whole processes: ours, DuckDB's on all cores and on one, and its query alone."""
+    """Describe what a question took of whole processes: ours, DuckDB's on all cores and on one, and its query alone."""
 
     question: Question
     calls: int

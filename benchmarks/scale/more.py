@@ -23,7 +23,7 @@ _FEWEST = 7
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Hold the calls of a store, its bytes, those that transcripts would add, and what `MORE` calls more took."""
+    """Describe the calls of a store, its bytes, those that transcripts would add, and what `MORE` calls more took."""
 
     calls: int
     bytes: int

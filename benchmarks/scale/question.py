@@ -37,7 +37,7 @@ class Question:
 
 
 def differences(question: Question, ours: Mapping[str, Any], theirs: Sequence[Sequence[Any]]) -> list[str]:
-    """Say what of an answer differs from the peer's; nothing where both agree on every figure that the peer has."""
+    """Return what of an answer differs from the peer's; nothing if both agree on every figure that the peer has."""
     width = len(question.keys)
     expected = {tuple(row[: width + 1]): float(row[width + 1]) for row in theirs if row[width + 1] is not None}
     names = sorted({key[-1] for key in expected if any(part is not None for part in key[:-1])} - {"place"})

@@ -76,7 +76,7 @@ _ANY_TEXT = " OR ".join(
 
 
 def filters(run: str, since: str, since_us: int) -> list[Filter]:
-    """Every kind of filter; the run is the last one, and the time lies on its day."""
+    """Every kind of filter; the run is the last one, and the time is on its day."""
     listed = "conversations"
     return [
         Filter("flow", "flow=flow_03", _FLOW, ("flows", "states")),

@@ -19,7 +19,7 @@ from benchmarks.sizes import Sizes
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """Hold a store with its peer: so many calls, the last run of them, and three o'clock on its day."""
+    """Describe a store with its peer: so many calls, the last run of them, and three o'clock on its day."""
 
     store: Path
     peer: Path

@@ -40,7 +40,7 @@ _WALK = ("j", "\r", "j", "\r", "k", "\x1b", "j", "\x1b", "G", "g")
 
 
 def main() -> int:
-    """Soak, and say what came of it."""
+    """Soak, and report what came of it."""
     chosen = _arguments().parse_args()
     with TemporaryDirectory(prefix="riff-soak-") as folder:
         return asyncio.run(_soak(Path(folder), chosen.store or f"{folder}/calls.db", chosen.minutes * 60))

@@ -19,7 +19,7 @@ def resident(process: int) -> int:
 
 @dataclass(slots=True)
 class Growth:
-    """Hold what a process held, and when."""
+    """Describe what a process held, and when."""
 
     name: str
     process: int

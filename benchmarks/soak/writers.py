@@ -27,7 +27,7 @@ NOTES_AN_HOUR = 180
 
 
 def main() -> None:
-    """Write all that is to be written, evenly over so many seconds, or as fast as it goes where that is slower."""
+    """Write all that is to be written, evenly over so many seconds, or as fast as it goes if that is slower."""
     kind, store, folder, seconds, name = sys.argv[1:]
     write = {"calls": _append_calls, "notes": _note}[kind]
     write(store, Path(folder), float(seconds), name)

@@ -25,7 +25,7 @@ with (
                 call.say("caller" if turn.get("role") == "user" else "agent", turn["content"])
         of = {"conversation_id": name, "run_id": stem}
         print(call.line(**of, flow=flow, scenario=case.get("scenario") or case.get("name")), file=calls)
-        for metric in case.get("metricsData") or []:  # one that failed to run has judged nothing, and is no 0
+        for metric in case.get("metricsData") or []:  # one that failed to run has judged nothing, and is not 0
             share = None if metric.get("error") else metric.get("score")
             score = 10 * share if share is not None and 0 <= share <= 1 else None
             judge = {"judge": metric.get("evaluationModel") or "deepeval", "aspect": metric["name"]}

@@ -8,7 +8,7 @@ from pathlib import Path
 from shared import camel, of_file, plain, seconds
 
 
-def words(value):  # what stands in input and output is up to each team: say here where the words are
+def words(value):  # what is in input and output is up to each team: say here where the words are
     if isinstance(value, list):  # messages, of which the last is new, or the parts of one
         if any("type" in each for each in value if isinstance(each, dict)):
             return " ".join(each["text"] for each in value if each.get("type") == "text")

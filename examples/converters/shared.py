@@ -43,7 +43,7 @@ def seconds(moment):  # since the epoch, of a number (also of milliseconds) or a
 
 def told(
     value,
-):  # what an attribute of OTLP holds: whole numbers are texts there, lists and objects lists of their parts
+):  # what an attribute of OTLP contains: whole numbers are texts there, lists and objects lists of their parts
     kind, found = next(iter(value.items()), ("", None))
     if kind == "kvlistValue":
         return {each["key"]: told(each["value"]) for each in found.get("values", [])}

@@ -28,7 +28,7 @@ STEPS = {
 
 
 class Receptionist:
-    """Hold one call: the state that it is in and what was heard."""
+    """Keep one call: the state that it is in and what was heard."""
 
     name = "drip-and-sons"
     steps = STEPS
@@ -55,13 +55,13 @@ class Receptionist:
             send("bye", status=self.state if self.state == "visit_booked" else None)
 
     def listen(self, text: str) -> None:
-        """Note what the caller said of anything that is still open."""
+        """Note what the caller said about anything that is still open."""
         for slot, form in {"tap": TAP, "unit": self.unit, "phone": PHONE, "day": DAY, "time": TIME}.items():
             if slot not in self.heard and (found := form.search(text)):
                 self.note(slot, found[0])
 
     def note(self, slot: str, value: str) -> None:
-        """Note what a slot holds."""
+        """Note the value of a slot."""
         self.heard[slot] = value
         tell("slot_filled", slot=slot, value=value, state=self.state)
 
@@ -84,7 +84,7 @@ class Receptionist:
                 return
 
     def book(self) -> None:
-        """Book the visit, or offer others where nobody can come at that hour."""
+        """Book the visit, or offer others if nobody can come at that hour."""
         if self.heard["opens"] <= self.hour(self.heard["time"]) < self.heard["closes"]:
             self.enter("visit_booked")
         else:
@@ -103,13 +103,13 @@ class Receptionist:
             self.heard |= {"opens": hours["from"], "closes": hours["to"]}
 
     def speak(self) -> None:
-        """Say what the state asks for."""
+        """Report what the state asks for."""
         text = self.steps[self.state][1] if self.state in self.steps else "It's booked. Thank you for calling, goodbye."
         send("say", text=text.format_map(self.heard), final=True)
 
 
 def receive() -> dict[str, Any]:
-    """Wait for a message of the runner; the call is over where none comes."""
+    """Wait for a message of the runner; the call is over if none comes."""
     line = sys.stdin.readline()
     if not line:
         sys.exit()

@@ -12,7 +12,7 @@ class Hasty(Fixed):
     steps = STEPS | {"call_back": ((), "")}
 
     def note(self, slot: str, value: str) -> None:
-        """Note what a slot holds."""
+        """Note the value of a slot."""
         super().note(slot, value[:-4] + value[:-5:-1] if slot == "phone" else value)
 
 

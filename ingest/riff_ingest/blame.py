@@ -47,10 +47,10 @@ class _Found(NamedTuple):
 
 
 def blame_of(call: Conversation, stream: Stream) -> Failure:
-    """Return what went wrong first in a failed call: what its task tells comes first where states are derived."""
+    """Return what went wrong first in a failed call: what its task shows comes first where states are derived."""
     visits = visits_of(call.events)
     places = place_tools(call, visits)
-    # A task that its source says was done shows nothing of a call that failed otherwise.
+    # A task that its source reports was done shows nothing of a call that failed otherwise.
     of_task = call.origin == DERIVED and call.passed is not True
     blame = _of_task(call, visits, places) if of_task else None
     if blame is None:
@@ -63,7 +63,7 @@ def blame_of(call: Conversation, stream: Stream) -> Failure:
     return blame
 
 
-# What the task tells of a call whose states are the tools that were called.
+# What the task shows about a call whose states are the tools that were called.
 def _of_task(call: Conversation, visits: Sequence[Visit], places: Sequence[int | None]) -> Failure | None:
     steps, made = call.expected_steps, call.tool_calls
     if steps is None and not call.expected_answers:
@@ -162,7 +162,7 @@ def _named(arguments: Any) -> Mapping[str, Any]:
     return arguments if isinstance(arguments, Mapping) else {} if arguments is None else {"arguments": arguments}
 
 
-# What the visits of a call tell.
+# What the visits of a call show.
 def _of_visits(call: Conversation, stream: Stream, visits: Sequence[Visit], places: Sequence[int | None]) -> Failure:
     outcomes = stream.terms.outcomes
     last = max((place for place, visit in enumerate(visits) if visit.state not in outcomes), default=None)
@@ -204,7 +204,7 @@ def _all_found(
     for place, visit in enumerate(visits[: last + 1]):
         if visit.state in stream.terms.outcomes:
             continue
-        if visit.loops and not derived:  # a tool that is called again and again is no place that a call comes back to
+        if visit.loops and not derived:  # a tool that is called again and again is not where a call comes back to
             yield _Found(place, "loop", Moment(visit.start, "events", visit.first))
         if visit.to in escalations:
             yield _Found(place, "hand-off", _left(visit, call))
@@ -372,7 +372,7 @@ def _turn_of(call: Conversation, moment: Moment) -> int | None:
     return max(1, turns_before(call)[moment.place])
 
 
-# Reduce the message of an error to what all errors of its kind say.
+# Reduce the message of an error to what all errors of its kind have in common.
 LONGEST_MESSAGE = 80
 REMOVED = "*"
 _READ_OF_MESSAGE = 2000
@@ -396,7 +396,7 @@ _BLANKS = re.compile(r"\s+")
 def error_class(error: object) -> str | None:
     """Return an error's message without numbers, ids, quoted parts and addresses, cut to 80 characters.
 
-    `None` if nothing is left that says anything.
+    `None` if nothing meaningful is left.
     """
     plain = _VARIABLE.sub(REMOVED, _line(_message(error)))
     found = _BLANKS.sub(" ", _RUN_OF_REMOVED.sub(REMOVED, plain)).strip()[:LONGEST_MESSAGE].strip()

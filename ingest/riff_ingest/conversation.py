@@ -28,7 +28,8 @@ HIGHEST = 1e5
 class StateContract(msgspec.Struct, frozen=True):
     """Describe the segment of a state, the slots that it has to fill and the tools that it is there to call.
 
-    `id` is what its platform calls it. `exits` say in words when it is left, by the next state and the id of the edge.
+    `id` is what its platform calls it. `exits` describe in words when it is left, by the next state and the id of the
+    edge.
     """
 
     segment: str | None = None
@@ -47,7 +48,7 @@ class Terms(msgspec.Struct, frozen=True):
     """Describe a contract in the form in which scoring looks things up.
 
     `outcomes` maps the terminals that are no working states to `success` or `escalation`; `segments` has the states
-    whose segment is told, `required_slots` those that have to fill some, `tools` those that are there to call some;
+    whose segment is known, `required_slots` those that have to fill some, `tools` those that are there to call some;
     `state_of_tool` names the state of a tool that only one state calls. `changing` has the tools that the contract
     reports change something or only read.
     """
@@ -248,11 +249,11 @@ class Conversation(CallHead[str], msgspec.Struct, kw_only=True, gc=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats/transcripts.md.
 
     Not on the wire, but from sources that know more: `passed` shows whether the task was done, `measured` has computed
-    aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice call.
+    aspects that no event stream shows, or shows wrongly (`None`: not measured), `voice` what is kept of a voice call.
     `expected_steps` is `None` if the source does not know the task, and empty if the task asks for no step. `facts` are
     the values that the caller had to say, by slot; `channel` is `voice` or `text`. `stored` are figures that the source
     kept itself, by our name where they are the same figure on the same scale, else by its own. `needs_verdict` shows
-    that only a reward or a scorer can tell whether the task was done, and that there is none, `unknown_end` that its
+    that only a reward or a scorer can show whether the task was done, and that there is none, `unknown_end` that its
     source has no such word as `stop_reason`, although others have it; `False` that it has one that no other has.
     """
 

@@ -334,8 +334,8 @@ def contained_in(commits: Sequence[Commit], tip: str) -> frozenset[str]:
 
 # Match the files of a repository to flows, by patterns such as `flows/{flow}.*`.
 #
-# `{flow}` stands for the flow's name, `*` and `?` for letters of one name of a file or directory, `**`
-# for any number of directories. Everything else stands for itself. Paths are bytes, as git has them.
+# `{flow}` is the flow's name, `*` and `?` for letters of one name of a file or directory, `**`
+# for any number of directories. Everything else means itself. Paths are bytes, as git has them.
 _PARTS = re.compile(rb"\{flow\}|\*+|\?|[^*?{]+|\{")
 _GIT_SPECIAL = re.compile(rb"([\\\[*?])")
 

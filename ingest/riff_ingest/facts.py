@@ -193,7 +193,7 @@ def _stored(
 ) -> dict[str, float | bool]:
     """Return the figures of the source that are others than ours, or that we have none of.
 
-    A yes or no is held against whether the task was done, else whether the call was completed.
+    A yes or no is compared with whether the task was done, else whether the call was completed.
     """
     done = call.completed if call.passed is None else call.passed
     ours: dict[str, float | None] = dict(aspects)
@@ -343,7 +343,7 @@ def _kept(tool_calls: list[ToolCall]) -> list[ToolCall]:
 
 
 def _cut(result: Any) -> Any:
-    """Return a result as it is, or the beginning of its JSON where that is too long."""
+    """Return a result as it is, or the beginning of its JSON if that is too long."""
     if result is None or isinstance(result, bool | int | float):
         return result
     text = result if isinstance(result, str) else _encoder.encode(result).decode()

@@ -40,7 +40,7 @@ def read_members(path: Path, whole: Collection[str] = (), lists: Collection[str]
 
 
 class _TooLarge(BrokenInput):
-    """Tell that a value does not fit into what is kept of a file."""
+    """Report that a value does not fit into what is kept of a file."""
 
 
 class _Scanner:
@@ -113,7 +113,7 @@ class _Scanner:
             raise self._unexpected()
 
     def _next(self) -> int | None:
-        """Return the next byte that is no blank, `None` at the end of the file."""
+        """Return the next byte that is not a blank, `None` at the end of the file."""
         while True:
             blanks = _BLANKS.match(self._data, self._at)
             self._at = blanks.end() if blanks else self._at
@@ -138,7 +138,7 @@ class _Scanner:
         """Return where the value ends that comes next.
 
         The decoder finds it many times faster than anything else: it shows where what follows begins. If it finds no
-        JSON, as NaN is none, brackets tell.
+        JSON, as for NaN, brackets decide.
         """
         while True:
             try:

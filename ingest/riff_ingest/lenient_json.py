@@ -67,7 +67,7 @@ def loads(data: bytes, defects: Counter[str] | None = None, *, what: str = "line
 def value_in(given: Any) -> Any:
     """Return what is JSON in a text as a value, and any other text as it is; `None` for a blank one.
 
-    What is no text stays, and so does a text that is nested too deeply.
+    What is not text stays, and so does a text that is nested too deeply.
     """
     if not isinstance(given, str):
         return given
@@ -108,7 +108,7 @@ def as_text(data: bytes, defects: Counter[str]) -> str:
 def clean(value: Any, defects: Counter[str], room: int | None = None) -> Any:
     """Return the value as plain JSON can contain it; what it cannot becomes `None` (text: U+FFFD) and is counted.
 
-    So is what lies more than `room` levels deep, those of `limits.depth` if nothing else is said.
+    So is what is more than `room` levels deep, by default `limits.depth`.
     """
     room = limits().depth if room is None else room
     if isinstance(value, str):
@@ -328,12 +328,12 @@ def is_closed(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
 
 
 def no_payload(closed: int, what: str) -> str:
-    """Return what is said of some envelopes without a call, `what` they are."""
+    """Return the sentence on some envelopes without a call, `what` they are."""
     return f"{NO_CALL}: {closed} {what if closed == 1 else _MANY[what]}"
 
 
 def closed_envelope(value: Any) -> str | None:
-    """Return why nothing can be taken out of an envelope, `None` where something can or it is none."""
+    """Return why nothing can be taken out of an envelope, `None` if something can or it is none."""
     given = object_of(value)
     if "runData" in object_of(object_of(given.get("data")).get("resultData")):
         return "an n8n execution; save the Webhook node's output"
@@ -430,13 +430,13 @@ _LATEST_SECONDS = 1e11
 
 
 def epoch_ms(value: Any) -> float | None:
-    """Return a time in milliseconds since the epoch, also one that is told in seconds; `None` for what is none."""
+    """Return a time in milliseconds since the epoch, also one that is given in seconds; `None` for what is none."""
     found = number_of(value, lowest=1, highest=_LATEST)
     return None if found is None else found * 1000 if found < _LATEST_SECONDS else found
 
 
 def moment(milliseconds: float | None) -> str | None:
-    """Return a time that is told in milliseconds since the epoch in RFC 3339, `None` for what is none."""
+    """Return a time that is given in milliseconds since the epoch in RFC 3339, `None` for what is none."""
     if milliseconds is None or not 0 < milliseconds <= _LATEST:
         return None
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")

@@ -89,7 +89,7 @@ def read_source(path: str | os.PathLike[str], *, kind: str | None = None) -> Sou
 
 
 class SkippedPart(NamedTuple):
-    """Describe something that was not taken as it was, and the path of the input that has it."""
+    """Describe something that was skipped or changed, and the path of the input that has it."""
 
     path: str
     note: Skipped

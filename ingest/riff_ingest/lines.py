@@ -63,7 +63,7 @@ def unreadable(error: OSError | ValueError) -> BrokenInput:
 
 
 def expand(path: Path) -> Iterator[bytes]:
-    """Yield the bytes of a file in pieces, unpacked where it is gzip.
+    """Yield the bytes of a file in pieces, unpacked if it is gzip.
 
     Raises `BrokenInput` after the last good piece.
     """
@@ -184,7 +184,7 @@ def read_lines(path: Path, report: Report | None = None, limit: str | None = Non
 def read_whole(path: Path, limit: str = "document_mib") -> bytes:
     """Return the content of a plain or gzip file as UTF-8, for formats that are one document.
 
-    Raises `BrokenInput`, also where it is larger than the limit of that name.
+    Raises `BrokenInput`, also if it is larger than the limit of that name.
     """
     pieces, size, most = [], 0, limits().bytes(limit)
     for piece in _utf8(expand(path)):
@@ -328,11 +328,11 @@ class Limits:
         return int(getattr(self, name)) * MIB
 
     def told(self, name: str) -> str:
-        """Return a limit as the reason tells it: its value, and the name of its setting."""
+        """Return a limit as reasons show it: its value, and the name of its setting."""
         return f"{getattr(self, name):,} {_units[name]} (limits.{name})"
 
     def digest(self) -> str:
-        """Return what tells these limits of inputs from others, nothing for those that have if nobody set any."""
+        """Return what distinguishes these limits of inputs from others, nothing for those without settings."""
         of_inputs = dataclasses.replace(self, statement_steps=STEPS_PER_BYTE)
         return "" if of_inputs == Limits() else hashlib.sha256(repr(of_inputs).encode()).hexdigest()
 
@@ -347,7 +347,7 @@ def limits() -> Limits:
 
 
 def set_limits(wanted: Limits) -> None:
-    """Let these limits hold from here on, in the whole process, whose memory they bound."""
+    """Apply these limits from here on, in the whole process, whose memory they bound."""
     global _in_force
     _in_force = wanted
 

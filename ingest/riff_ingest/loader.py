@@ -214,14 +214,14 @@ _Done = TypeVar("_Done")
 
 
 class _Piece(NamedTuple):
-    """Describe some lines of a file, and which contracts the lines before them were known to tell."""
+    """Describe some lines of a file, and which contracts the lines before them were known to give."""
 
     lines: list[tuple[int, bytes]]
     before: dict[FlowOfRun, Contract]
 
 
 class _Loaded(NamedTuple):
-    """Describe what a piece has, the contracts that it tells, and those of lines before it that it asked for."""
+    """Describe what a piece has, the contracts that it gives, and those of lines before it that it asked for."""
 
     items: _Packed
     given: dict[FlowOfRun, Contract]
@@ -252,7 +252,7 @@ class _Workers:
 
         self.at_least = 2 * jobs
         with signals_held():
-            ensure_running()  # which lets signals through when it has started, and is no child of ours to be told
+            ensure_running()  # which lets signals through when it has started, and is not a child of ours to be told
         self._pool: ProcessPoolExecutor = ProcessPoolExecutor(
             jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(limits(),)
         )
@@ -264,7 +264,7 @@ class _Workers:
         That is done here, not at the interpreter's end, where the pool's thread races with the one that ends it.
         """
         if kind is not None:
-            # Not all children of this process: whoever calls the library may have some of their own.
+            # Not all children of this process: a program that calls the library may have its own.
             for process in [*(self._pool._processes or {}).values()]:
                 process.kill()
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -304,13 +304,13 @@ def _ahead(plans: Sequence[InputPlan], workers: _Workers) -> Iterator[tuple[Inpu
 def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
     """Yield what a file has, of which each process reads some lines at a time.
 
-    A line may need a contract that an earlier one tells. A piece that was read without knowing it is read again here.
+    A line may need a contract that an earlier one gives. A piece that was read without knowing it is read again here.
     """
     broken: list[BrokenInput] = []
     pieces = _pieces(read_lines(Path(plan.file.path), broken.append))
     told: dict[FlowOfRun, Contract] = {}
     waiting: deque[tuple[_Piece, Future[_Loaded]]] = deque()
-    # The first piece is read before the others are given away, since it tells most contracts.
+    # The first piece is read before the others are given away, since it gives most contracts.
     for lines in pieces:
         found = _load_piece(plan, _Piece(lines, told))
         told = told | found.given
@@ -358,7 +358,7 @@ def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
 
 def _begin(of_parent: Limits) -> None:
     """Take over what a process does not know that was started again."""
-    gc.disable()  # as it is where one process does it all: what is read holds no cycles
+    gc.disable()  # as it is where one process does it all: what is read has no cycles
     set_limits(of_parent)
     _end_with_parent()
 

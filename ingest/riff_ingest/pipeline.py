@@ -84,7 +84,7 @@ class IngestSummary:
     """Describe what became of every input, and how many inputs used each dataset and agent's file.
 
     `run_inputs` counts the inputs by the path of such a file, `dropped` by path the calls of files that were not read
-    along and still hold them, in whose place those of these files count, `unjoined` the verdicts in the store that are
+    along and still have them, in whose place those of these files count, `unjoined` the verdicts in the store that are
     joined to no call. `not_looked_at` are files below the paths whose names are of nothing that is read.
     """
 
@@ -130,7 +130,7 @@ class IngestSummary:
 
     @property
     def winners(self) -> list[str]:
-        """Return the files in which conversations stand that count instead of others."""
+        """Return the files with conversations that count instead of others."""
         return sorted({path for result in self.results for path in result.winners})
 
     @property
@@ -223,7 +223,7 @@ def _with_runs(plans: list[InputPlan], writer: FactsWriter, plan: Callable[..., 
 
 
 def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
-    """Let the summary say what the store has in the end, since files take calls from each other."""
+    """Let the summary show what the store has in the end, since files take calls from each other."""
     last = {result.path: result for result in summary.results}
     writer.settle_unended()
     for path, held in writer.held(last).items():
@@ -242,7 +242,7 @@ def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Pause the garbage collector: what is read, scored or packed holds no cycles; looking for some costs a fifth."""
+    """Pause the garbage collector: what is read, scored or packed has no cycles; looking for some costs a fifth."""
     was_on = gc.isenabled()
     gc.disable()
     try:

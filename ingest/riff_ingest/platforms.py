@@ -110,7 +110,7 @@ def parted(transcript: str, sides: Mapping[str, str], private: PrivateValues) ->
     return Parted(said, "what comes before the first speaker of the transcript is left out" if before else None)
 
 
-# Make a conversation of a call that a platform held: with its end, and with what a flow file reports of that.
+# Make a conversation of a call of a platform: with its end, and with what a flow file reports of that.
 UNKNOWN = "(unknown)"
 ESCALATED = "escalated"
 HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
@@ -125,7 +125,7 @@ HANGUP, AGENT_HANGUP, TERMINAL, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
 
 
 class CallEnding(NamedTuple):
-    """Describe why a call ended, whether somebody else was to take it, and whether that is no word that is known.
+    """Describe why a call ended, whether somebody else was to take it, and whether that word is unknown.
 
     `error` shows why it does not count, `None` if it counts; `lost_transfer` is the word for a hand-over that failed.
     """
@@ -147,9 +147,9 @@ def ended_call(
 ) -> Conversation:
     """Return a call as it went and ended.
 
-    Whether it was completed is told by the terminals of its flow's contract, and by nothing else: without one it is not
-    known, nor if none was reached and it ended with a word that is not known; states that were derived are none of the
-    flow's. `handing_over` is the state that does nothing but hand a call over, if there is no contract to say so.
+    Only the terminals of its flow's contract show whether it was completed: without one it is not known, nor if none
+    was reached and it ended with a word that is not known; states that were derived are none of the flow's.
+    `handing_over` is the state that does nothing but hand a call over, if no contract shows it.
     """
     if not isinstance(states, ObservedStates):
         contract = None
@@ -200,7 +200,7 @@ def with_escalation(contract: Contract | None) -> Contract | None:
     return msgspec.structs.replace(contract, escalation_terminals=[*contract.escalation_terminals, ESCALATED])
 
 
-# Hold what a platform's own judge said about a call.
+# Describe what a platform's own judge said about a call.
 LONGEST_RATIONALE = 1000
 
 
@@ -253,7 +253,7 @@ def yes_or_no(value: Any) -> float | None:
 
 
 def short(said: str | None, private: PrivateValues) -> str | None:
-    """Return a reason as it may be stored, cut where it is long."""
+    """Return a reason as it may be stored, cut if it is long."""
     if said is None:
         return None
     said = private.text(said.strip())
@@ -346,7 +346,7 @@ def read_calls(
 def recognised(
     head: FileHead, platform: str, is_call: Callable[[Any], bool], is_start: Callable[[bytes], bool]
 ) -> str | None:
-    """Return why a file has calls of a platform; of one too large to be looked at as a whole the beginning tells."""
+    """Return why a file has calls of a platform; of one too large to be looked at as a whole the beginning decides."""
     listed = [*head.records, *records_of(head.value)[:_HEAD_LINES]]
     if any(map(is_call, listed)):
         return f"it has calls of {platform}"

@@ -58,7 +58,7 @@ def _forms(verb: str) -> tuple[str, ...]:
 
 _BEGINNINGS = tuple((segment, tuple(form for verb in verbs for form in _forms(verb))) for segment, verbs in _RULES)
 
-# Tell the phase of a call that a tool belongs to, where the states of a call are the tools that were called.
+# Find the phase of a call that a tool belongs to, where the states of a call are the tools that were called.
 OPENING, CLOSING = "opening", "closing"
 AUTH, VERIFY, LOOKUP, ACTION, EXIT = "auth", "verify", "lookup", "action", "exit"
 
@@ -75,7 +75,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class ToolSegments(msgspec.Struct, frozen=True):
-    """Describe phases by pattern of a tool's name (`find_user*`), as users set them; the first that fits holds.
+    """Describe phases by pattern of a tool's name (`find_user*`), as users set them; the first that fits counts.
 
     What the caller called is matched without `user:`, unless a pattern begins with it.
     """
@@ -91,7 +91,7 @@ class ToolSegments(msgspec.Struct, frozen=True):
         return bool(self.patterns)
 
     def digest(self) -> str:
-        """Return what tells these phases from others."""
+        """Return what distinguishes these phases from others."""
         return hashlib.sha256(msgspec.json.encode(self.patterns)).hexdigest()
 
     def segment(self, state: str, known: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Compare what was noted of a caller with what the caller had to say (docs/metrics.md, section 4)."""
+"""Compare what was noted about a caller with what the caller had to say (docs/metrics.md, section 4)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _TRUTHS = {
 
 
 def _truth(value: Any) -> bool | None:
-    """Return whether a value says yes or no, `None` if it does not tell."""
+    """Return whether a value means yes or no, `None` if that is unclear."""
     if isinstance(value, bool):
         return value
     words = _words(str(value)[:LONGEST])
@@ -97,7 +97,7 @@ def _agree(one: Words, other: Words) -> bool:
 
 
 def _only_dates(text: str, others: Sequence[Words]) -> bool:
-    """Return whether a text is a date where the other has no number, such as a day that is told from today on."""
+    """Return whether a text is a date where the other has no number, such as a day counted from today."""
     return _DATE.search(text) is not None and not any(word.isdigit() for words in others for word in words)
 
 

@@ -43,7 +43,7 @@ class FileHead:
 
     @cached_property
     def is_lines(self) -> bool:
-        """Return whether an object ends with the first line and another begins: the file is no single document."""
+        """Return whether an object ends with the first line and another begins: the file is not a single document."""
         first, end, rest = self.start.partition(b"\n")
         return bool(end) and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
 
@@ -60,7 +60,7 @@ class FileHead:
 
     @property
     def misread(self) -> str | None:
-        """Return why the file is no document of JSON, TOML or YAML, `None` if it is."""
+        """Return why the file is not a document of JSON, TOML or YAML, `None` if it is."""
         return self._loaded[1]
 
     @cached_property
@@ -116,14 +116,14 @@ class Source:
     - `kind` names it to `--as` and in the store; raising `version` has its files reread.
     - `read` yields what an input has, and `Skipped` for what it leaves out; it raises nothing but `BrokenInput`;
       anything else that a source of another distribution raises leaves that input out.
-    - `read_some` yields what some lines of a file hold, so that several processes can share a large one: what `read`
+    - `read_some` yields what some lines of a file contain, so that several processes can share a large one: what `read`
       yields is that of all lines, then what could not be read as lines.
     - `in_lines` shows whether a file has lines at all that can be shared.
-    - `title` and `known_by` tell users what it is and how it is recognised.
+    - `title` and `known_by` show users what it is and how it is recognised.
     - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
       judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
       directories.
-    - `is_record` tells, by keys that only this kind has, whether a JSON value is one of its records: what nothing
+    - `is_record` shows, by keys that only this kind has, whether a JSON value is one of its records: what nothing
       recognises is looked into for them, as they are in the envelopes of those who hand them on.
     - `yaml_words` are in every YAML file of this kind: a walk looks at no other, for most belong to other programs.
     - `keeps_text`: its transcripts go into the store, unless the user leaves them out.
@@ -229,9 +229,9 @@ FlowOfRun: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True)
 class Contracts:
-    """Describe what some lines of a file tell those after them: the contract of a flow in a run.
+    """Describe what some lines of a file pass to those after them: the contract of a flow in a run.
 
-    `before` is what earlier lines told, `given` what these tell, `asked` what they took of `before` or found missing.
+    `before` is what earlier lines gave, `given` what these give, `asked` what they took of `before` or found missing.
     """
 
     before: dict[FlowOfRun, Contract] = field(default_factory=dict)
@@ -239,7 +239,7 @@ class Contracts:
     asked: set[FlowOfRun] = field(default_factory=set)
 
     def get(self, key: FlowOfRun) -> Contract | None:
-        """Return the contract that was told last."""
+        """Return the contract that was given last."""
         found = self.given.get(key)
         if found is None:
             self.asked.add(key)

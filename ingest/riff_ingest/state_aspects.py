@@ -26,8 +26,8 @@ def compute_state_aspects(
 ) -> list[StateAspects]:
     """Compute the metrics of every working state that a call entered, in order of first entry.
 
-    Outcomes (success and escalation terminals) get no row. Latency is in milliseconds. Never
-    raises on what the events say; a contract of a wrong shape raises `UsageError`.
+    Outcomes (success and escalation terminals) get no row. Latency is in milliseconds. Never raises on what the events
+    contain; a contract of a wrong shape raises `UsageError`.
     """
     contract = as_contract(contract)
     stream = read_stream(events, contract)
@@ -36,10 +36,10 @@ def compute_state_aspects(
 
 
 def was_served(stream: Stream, contract: Contract | None, completed: bool | None) -> bool | None:
-    """Return whether a call came to its end, `None` if nothing shows so.
+    """Return whether a call came to its end, `None` if nothing shows it.
 
-    Reaching a success terminal says it whatever the flag says; without the flag, not reaching any of the terminals
-    that the contract names says the opposite.
+    Reaching a success terminal shows it whatever the flag is; without the flag, not reaching any of the terminals that
+    the contract names shows the opposite.
     """
     if stream.succeeded:
         return True
@@ -120,9 +120,9 @@ class Visits(msgspec.Struct, gc=False):
 
 
 class Stream(msgspec.Struct, gc=False):
-    """Describe what a call's events say: its visits by state in order of first entry, and the call's turns.
+    """Describe what a call's events show: its visits by state in order of first entry, and the call's turns.
 
-    `last_working` is the state entered last that is no outcome, `last_entered` any; `outcomes` has those that were
+    `last_working` is the state entered last that is not an outcome, `last_entered` any; `outcomes` has those that were
     entered or exited to, `outcome_positions` at which visit first. `slots` shows what was filled in which state,
     `guards` have how they turned out before their name; `latencies` are those of all turns, in milliseconds.
     """

@@ -78,7 +78,7 @@ class ToolStates:
         """Take a call of a tool with what came back; `error` shows what went wrong, in the visit of this call.
 
         Only a call of the agent that failed is a guard that raised: what fails for callers is not an error of the
-        agent. `state` is another name for it where the tool's own says too little, `segment` its phase where that is
+        agent. `state` is another name for it where the tool's own name shows too little, `segment` its phase if that is
         known.
         """
         self.begin(t)
@@ -94,7 +94,7 @@ class ToolStates:
         return len(self.events) + len(self.turns)
 
     def move(self, state: str, t: float | None = None) -> None:
-        """Go to a state of the source's own, whose name tells its phase."""
+        """Go to a state of the source's own, whose name shows its phase."""
         self.begin(t)
         self._leave_for(state, None, t)
 
@@ -123,7 +123,7 @@ class ObservedStates(ToolStates):
         """Do nothing: what comes before the first state belongs to none."""
 
     def enter(self, state: str, t: float | None = None, *, left: str | None = None, reason: str | None = None) -> None:
-        """Go into a state; `left` is the one that the source says was left for it, else the one that the call is in."""
+        """Go into a state; `left` is the one that was left for it by the source, else the one that the call is in."""
         if (left := left or self.state) is not None:
             self.events.append(StateExited(left, state, reason, t))
         self.events.append(StateEntered(state, t))
@@ -143,7 +143,7 @@ def say_aside(states: ToolStates, role: str, text: str, t: float | None = None) 
 
 
 def fill(states: ToolStates, slot: str, value: Any, t: float | None = None) -> None:
-    """Take the value of a slot in the state that the call is in, the first one that is no `None`."""
+    """Take the value of a slot in the state that the call is in, the first one that is not `None`."""
     known = any(type(event) is SlotFilled and event.slot == slot for event in states.events)
     if value is not None and not known:
         states.begin(t)
@@ -201,7 +201,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def changes(name: str, contract: Contract | None = None, told: bool | None = None) -> bool:
-    """Tell whether a tool changes something, as its source told, else its flow, else by the first word of its name."""
+    """Return whether a tool changes something, by its source, else its flow, else the first word of its name."""
     if told is not None:
         return told
     if contract is not None and (known := contract.terms.changing.get(name)) is not None:

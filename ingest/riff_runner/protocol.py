@@ -45,7 +45,7 @@ class AgentSession(Protocol):
     async def reply(self, text: str) -> AgentReply:
         """Answer what the caller said.
 
-        What happens on the way (events, tools, errors) is told to the `AgentCall` that the session was begun with.
+        What happens on the way (events, tools, errors) is reported to the `AgentCall` that the session was begun with.
         Raises `Unavailable`, `CallRefused`, `EndpointRefused` and `AgentStopped`.
         """
 
@@ -80,7 +80,7 @@ class Agent(Protocol):
 class CallerTurn:
     """Describe what a caller says next, whether it hangs up after that, and its own opinion of how the call went.
 
-    `recorded` words are those of a real caller, whom nobody holds to a part.
+    `recorded` words are those of a real caller, who has no part to keep to.
     """
 
     text: str
@@ -94,8 +94,8 @@ class CallerTurn:
 class CallView:
     """Keep what a caller may be shown of the call at its turn: the state of the agent where known, and public slots.
 
-    `collected` are the slots of which the agent holds a value, public or not, and `entered` counts the states that it
-    came into, so that one which left a state and came back is told from one which stayed. `again` shows that the caller
+    `collected` are the slots of which the agent has a value, public or not, and `entered` counts the states that it
+    came into, so that one which left a state and came back differs from one which stayed. `again` shows that the caller
     is asked once more at the same place, because what it said made no sense.
     """
 
@@ -140,7 +140,7 @@ class Caller(Protocol):
 
 
 class InProcess:
-    """Provide what a part of calls needs that lives in this process: nothing is to be reached, and nothing held."""
+    """Provide what a part of calls needs that lives in this process: nothing to reach, nothing kept open."""
 
     async def check(self) -> None:
         """Do nothing: there is nothing to reach."""
@@ -151,7 +151,7 @@ class InProcess:
 
 @dataclass(frozen=True, slots=True)
 class CallerNotes:
-    """Take what a caller tells of its own work: requests that were tried again, and what each one took.
+    """Take what a caller reports of its own work: requests that were tried again, and what each one took.
 
     `retried` is shown why and the seconds that it lost, `request` the details of one (docs/runner.md).
     """

@@ -128,7 +128,7 @@ _BAR_ROOM = BAR + 1
 class Entry:
     """Describe one line of one side, as it is written; it belongs to no neighbour if it is for several.
 
-    With `reasons` it says below another one how calls stopped. Along what is not `taken` no call went.
+    With `reasons` a line below another one shows how calls stopped. Along what is not `taken` no call went.
     """
 
     of: GraphNeighbor | None
@@ -205,7 +205,7 @@ def reasons_text(reasons: Mapping[str, int], signs: Glyphs, room: int | None = N
 
 
 def _folded(rest: Sequence[GraphNeighbor], signs: Glyphs, *, shares: bool) -> Entry:
-    """Return the line for all that have none of their own, with the worst stall among them where it is bad."""
+    """Return the line for all that have none of their own, with the worst stall among them if it is bad."""
     total = sum(one.share or 0.0 for one in rest)
     worst = max(rest, key=lambda one: one.stall or 0.0)
     shown = shares and any(one.share is not None for one in rest)
@@ -219,7 +219,7 @@ def _folded(rest: Sequence[GraphNeighbor], signs: Glyphs, *, shares: bool) -> En
 
 
 def _badge(one: GraphNeighbor, signs: Glyphs) -> str:
-    """Return the sign of an outcome, and of another state its stall where that is bad."""
+    """Return the sign of an outcome, and of another state its stall if that is bad."""
     if one.is_state and one.stall is not None and one.stall >= BAD_STALL:
         return f"{signs.bad}{percent(one.stall)}"
     return {"success": signs.success, "escalation": signs.escalation}.get(one.outcome or "", "")

@@ -257,7 +257,7 @@ TOO_EARLY_S = -0.5
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Note that `by` began to speak at `t` while the other side did, and both for `seconds`, where that is known.
+    """Note that `by` began to speak at `t` while the other side did, and both for `seconds`, if that is known.
 
     `yielded` shows whether the agent gave way to the caller, `None` if nobody judged that.
     """

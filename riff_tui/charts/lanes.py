@@ -188,7 +188,7 @@ class Painter:
     def _tools(self) -> list[Piece]:
         """Put a letter for each call of a tool where it was called, or as soon behind as there is room.
 
-        Beneath them stands what was done to the audio.
+        Beneath them is what was done to the audio.
         """
         cells = self._blank()
         noises = self._blank()

@@ -107,9 +107,9 @@ def drawing(
 
 
 def blast(radius: BlastRadius, *, ascii_only: bool = False, width: int | None = None) -> list[str]:
-    """List the states that starve where a state breaks, in their order; beyond twelve the rest is one line.
+    """List the states that are never reached if a state breaks, in their order; beyond twelve the rest is one line.
 
-    With each stand the calls that it would have seen more, how many of its calls came this way, and how many of those
+    Beside each are the calls that it would have seen more, how many of its calls came this way, and how many of those
     that went on came there.
     """
     width = WIDEST if width is None else width
@@ -136,7 +136,7 @@ def _figures(victim: Victim, signs: Glyphs) -> str:
     return "".join(f"{text or signs.not_measured:>{FIGURE}}" for text in (starved, through, reached, n))
 
 
-# Draw a graph in three columns, or as a list where these have no room.
+# Draw a graph in three columns, or as a list if these have no room.
 class Line:
     """Write a line from left to right and remember where states and steps are on it."""
 

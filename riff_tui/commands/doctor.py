@@ -141,7 +141,7 @@ _TICK_S = 0.25
 
 @dataclass
 class Report:
-    """Keep what was found: health, hints as (what there is, what to do), and what was skipped where that is known."""
+    """Keep what was found: health, hints as (what there is, what to do), and what was skipped if that is known."""
 
     health: Health
     hints: Sequence[tuple[str, str]] = ()
@@ -170,7 +170,7 @@ def of_refused(location: str, error: StoreError) -> Report:
 
 
 def print_report(report: Report, out: Output) -> None:
-    """Print what there is to say of a store, a line each, and the list of what was skipped."""
+    """Print what there is to report about a store, a line each, and the list of what was skipped."""
     from riff_tui.text.safe_text import one_line
 
     health = report.health

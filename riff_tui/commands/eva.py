@@ -1,4 +1,4 @@
-"""Print what EVA's logs of a call say together, and its metrics, without a store: the `eva` command."""
+"""Print what EVA's logs of a call show together, and its metrics, without a store: the `eva` command."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def _print(
     look: Callable[[Path], MetricContext],
     show: Callable[[Path, MetricContext], dict[str, Any]],
 ) -> None:
-    """Write what is shown of each conversation, one after the other; only one is held at a time."""
+    """Write what is shown of each conversation, one after the other; only one is in memory at a time."""
     from riff_tui.output.files import write_output
     from riff_tui.output.sinks.json import write_members
     from riff_tui.output.sinks.parts import Options

@@ -104,7 +104,7 @@ def _form_of(output: Path | None) -> ExportFormat:
 def _write(
     store: Store, calls: Predicate | None, scores: Predicate | None, form: ExportFormat, out: TextIO, *, csv_raw: bool
 ) -> None:
-    """Write page by page; no more than one page is ever held.
+    """Write page by page; no more than one page is ever in memory.
 
     What goes into a file has progress on a terminal; beside lines that are shown it would be between them.
     """

@@ -1,6 +1,6 @@
 """Serve a store to coding agents over stdio: the `mcp` command. What speaks the protocol is an extra.
 
-Answers hold bare names, figures and sentences of ours, and are as long as a brief at most. Words are in them only where
+Answers have bare names, figures and sentences of ours, and are as long as a brief at most. Words are in them only where
 the server was started with them, and then in a fence that shows that they are data.
 """
 
@@ -110,7 +110,7 @@ class _Answers:
             return f"{name} failed with {type(error).__name__}", False
 
     def resource(self, uri: str) -> str:
-        """Return what `schema` says, in short or of a view or command, or what metrics mean."""
+        """Return what `schema` prints, in short or of a view or command, or what metrics mean."""
         from riff_store.metrics import METRICS
         from riff_tui.commands.schema import named, whole
 

@@ -75,8 +75,8 @@ def add(
 ) -> None:
     """Write a note on a call.
 
-    Its line goes to stdout, and to stderr what it says and the command that shows it. A code given to a call on which
-    you have no verdict fails it.
+    Its line goes to stdout, and to stderr its words and the command that shows it. A code given to a call on which you
+    have no verdict fails it.
     """
     from riff_tui.commands.reading import reading
     from riff_tui.notes.exchange import Given, draft, said

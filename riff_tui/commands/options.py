@@ -233,7 +233,7 @@ def next_ingest(path: Path, store: str | None) -> str:
 
 
 def next_command(*words: str, store: str | None) -> str:
-    """Return a command on the store that was named, if one was, as it can be told to others."""
+    """Return a command on the store that was named, if one was, as others may see it."""
     import shlex
 
     from riff_store.location import without_secrets
@@ -253,7 +253,7 @@ def settings_for(store: str | None, **flags: str | bool | int | None) -> Setting
 
 
 def apply_limits() -> None:
-    """Let the limits of the settings hold for all inputs that are read from here on."""
+    """Apply the limits of the settings to all inputs that are read from here on."""
     from riff_ingest.lines import set_limits
     from riff_tui.settings import limits
 
@@ -261,7 +261,7 @@ def apply_limits() -> None:
 
 
 def apply_store_limits() -> None:
-    """Let the limits of the settings hold for all stores that are opened from here on."""
+    """Apply the limits of the settings to all stores that are opened from here on."""
     from riff_store.statement_limit import set_steps_per_byte
     from riff_tui.settings import statement_steps
 

@@ -77,7 +77,7 @@ def _listen(read_end: int, interruption: Interruption, ended: threading.Event) -
 def form_of(format: Format | None, output: Path | None) -> Format:
     """Return the chosen format, else the one that the ending of the file represents, else text.
 
-    Says on stderr where both are given and differ; any format may go into a file that ends in .txt.
+    Reports on stderr if both are given and differ; any format may go into a file that ends in .txt.
     """
     of_file = format_of(output) if output is not None else None
     if format is not None and of_file not in (None, format, Format.TEXT):

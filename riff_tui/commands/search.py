@@ -48,7 +48,7 @@ RedactOption = Annotated[bool, flag("--redact", "Replace e-mail addresses, numbe
 
 @dataclass(frozen=True, slots=True)
 class _FoundCall:
-    """Describe a call in which something was said: its turns, and the places of those that say it."""
+    """Describe a call in which something was said: its turns, and the places of those with the words."""
 
     call: Call
     turns: Sequence[Turn]
@@ -218,7 +218,7 @@ def _print_json(
     where: str,
     text: str,
 ) -> None:
-    """Print an object with a row for each hit, as they are found, and then what there is to say of all."""
+    """Print an object with a row for each hit, as they are found, and then what there is to report about all."""
     from riff_tui.errors import writing
     from riff_tui.output.sinks.json import SCHEMA_VERSION, dumped
     from riff_tui.output.sinks.parts import Options

@@ -1,7 +1,7 @@
 """Read and write filters, in the one grammar of `--where` and of the `/` prompt.
 
     expression   all-of { "|" all-of }          alternatives
-    all-of       one { blank one }              all of them hold
+    all-of       one { blank one }              all of them apply
     one          "!" one | "(" expression ")" | term
     term         [ field operator ] value | [ field ":" ] "/" regular expression "/" [ "i" ]
     operator     ":" contains (case ignored)  "="  "!="  "<"  "<="  ">"  ">="

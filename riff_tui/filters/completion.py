@@ -56,7 +56,7 @@ def wanted(text: str, at: int) -> CompletionTarget | None:
 
 
 def fields(want: CompletionTarget, of_rows: Collection[str]) -> list[str]:
-    """Return the fields that begin like the word, those of the rows on show first; `:` follows one that holds names."""
+    """Return the fields that begin like the word, those of the rows on show first; `:` follows one with names."""
     word = want.word.lower()
     there = FIELDS | added_fields()
     known = [
@@ -68,7 +68,7 @@ def fields(want: CompletionTarget, of_rows: Collection[str]) -> list[str]:
 
 
 def names(want: CompletionTarget, known: Iterable[str]) -> list[str]:
-    """Return the terms of the names that begin like the word, and then of those that hold it."""
+    """Return the terms of the names that begin like the word, and then of those that contain it."""
     operator = "!=" if want.operator == "!=" else "="
     return [f"{want.field}{operator}{quote(name)}" for name in _alike(want.word, known)]
 

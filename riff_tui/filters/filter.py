@@ -18,7 +18,7 @@ from riff_tui.text.safe_text import one_line
 class Filter:
     """Keep a filter with its text as it was typed, parsed at most once, or as it is rendered from a predicate.
 
-    Filters of the same text are equal; one without text is false and holds everywhere.
+    Filters of the same text are equal; one without text is false and applies everywhere.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -41,7 +41,7 @@ class Filter:
         return parse(self.text)
 
     def __and__(self, typed: Filter) -> Filter:
-        """Return the filter that holds where both do, the second one with its text as it was typed."""
+        """Return the filter that applies where both do, the second one with its text as it was typed."""
         if not self.text or not typed.text.strip():
             return self or typed
         return Filter(f"{self.text} ({typed.text})" if isinstance(typed.predicate, Or) else f"{self.text} {typed.text}")
@@ -71,7 +71,7 @@ _PIECES = re.compile(r"\\.|.", re.DOTALL)
 
 @lru_cache(4096)
 def quote(value: str) -> str:
-    """Write a name as a value of `field=`: bare where that is safe, else quoted and in printable characters."""
+    """Write a name as a value of `field=`: bare if that is safe, else quoted and in printable characters."""
     value = value.encode("utf-8", "backslashreplace").decode()
     is_plain = _PLAIN.fullmatch(value) and value != "none" and one_line(value) == value
     return value if is_plain else _quoted(value)

@@ -128,7 +128,7 @@ class _Reader:
         return self._field_term(*named, start)
 
     def _field(self) -> tuple[str, str | None, str] | None:
-        """Read field, suffix and operator; return nothing, and consume nothing, where a bare word stands."""
+        """Read field, suffix and operator; return nothing, and consume nothing, where a bare word is."""
         found = _NAME.match(self.text, self.at)
         if found is None:
             return None
@@ -246,7 +246,7 @@ def field_term(
     if field.spreads and field.kind == "number" and suffix is None and operator == ":" and not quoted:
         suffix, operator, value, value_at = _headed_like(field, value, value_at)
     if field.kind == "flag" and (operator in _ORDERS or _is_percent(value)):
-        # Compared as a share is: the share of calls that the flag holds for.
+        # Compared as a share is: the share of calls that the flag is true of.
         field = share_of_flag(field.name) or field
     full = field.name if suffix is None else f"{field.name}.{suffix}"
     if suffix is not None and not field.spreads:

@@ -70,7 +70,7 @@ class Check:
 
     @property
     def fall(self) -> float | None:
-        """Return how much worse the candidate is; negative where it is better."""
+        """Return how much worse the candidate is; negative if it is better."""
         if self.change is None:
             return None
         return -self.change if self.better == "higher" else self.change
@@ -90,7 +90,7 @@ MOST_ENTRIES = 100
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """Describe calls that decide nothing, whose `owner` mends them up to and with the day `until`, for a `reason`.
+    """Describe calls that decide nothing, whose `owner` fixes them up to and with the day `until`, for a `reason`.
 
     `baseline` and `candidate` show how many of their calls succeeded, of so many; `calls` counts errored ones of both
     as well. In the last `nights` with calls of it all of them succeeded, as far as is looked.
@@ -113,10 +113,10 @@ class Quarantined:
 class Decision:
     """Describe the checks, gravest first, and the flows that only one of the two has.
 
-    A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects
-    were measured in no flow. Of the two, `excluded` calls were errored, and `alone` ones of flows that were
-    compared in pairs have no partner; `called` is what played their callers, where that is known. What is
-    `quarantined` is in none of these, and fails the gate once its day is over.
+    A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects were
+    measured in no flow. Of the two, `excluded` calls were errored, and `alone` ones of flows that were compared in
+    pairs have no partner; `called` is what played their callers, if that is known. What is `quarantined` is in none of
+    these, and fails the gate once its day is over.
     """
 
     baseline: str

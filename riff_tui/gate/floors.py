@@ -22,7 +22,7 @@ KINDS: Mapping[str, CoverageKind] = {f"{kind}s": kind for kind in FIELD_OF_KIND}
 
 
 def share(amount: Any, source: str) -> float:
-    """Read a share as `5%`, as 0.05, or as the number of its points where that is above 1."""
+    """Read a share as `5%`, as 0.05, or as the number of its points if that is above 1."""
     text = "" if isinstance(amount, bool) else str(amount).strip()
     try:
         value = float(text.removesuffix("%"))

@@ -66,7 +66,7 @@ def _size(check: Check, size: float, decimals: int = 3) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Return a p-value with four decimals, `<0.0001` where it is smaller than those can say."""
+    """Return a p-value with four decimals, `<0.0001` if it is smaller than those can show."""
     return "<0.0001" if p is not None and p < 0.0001 else fixed(p, 4)
 
 
@@ -127,7 +127,7 @@ def outcome(decision: Decision) -> str:
 
 
 def against(decision: Decision) -> str:
-    """Return which run is held against which."""
+    """Return which run is compared with which."""
     return f"{short(decision.candidate)} against {short(decision.baseline)}"
 
 
@@ -208,7 +208,7 @@ def whose(each: Quarantined) -> str:
 
 
 def quarantined(each: Quarantined) -> str:
-    """Return what became of calls in quarantine, who mends them until when, and why they are there."""
+    """Return what became of calls in quarantine, who fixes them until when, and why they are there."""
     (was, of), (now, n) = each.baseline, each.candidate
     found = f"{now} of {n} succeeded, {was} of {of} before" if each.calls else "no call of either side"
     return f"{whose(each)}, {found} ({short(each.owner)}, until {each.until}: {short(each.reason)})"
@@ -258,7 +258,7 @@ def missing_flow(missing: MissingFlow) -> str:
 
 
 def short(name: str) -> str:
-    """Return a name for a sentence or a cell: safe, no command in the log of a build, and cut where it is too long."""
+    """Return a name for a sentence or a cell: safe, no command in the log of a build, and cut if it is too long."""
     return fit(unarmed(name), NAME_WIDTH)
 
 

@@ -24,7 +24,7 @@ _LARGEST = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Name calls by flow, scenario or both that decide nothing up to and with a day, why, and who mends it."""
+    """Name calls by flow, scenario or both that decide nothing up to and with a day, why, and who fixes it."""
 
     flow: str | None
     scenario: str | None

@@ -38,10 +38,10 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
 def decision_with_commands(
     store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules, store_name: str = ""
 ) -> Decision:
-    """Decide as `decision_on` does, and tell of each check that failed or recovered which command opens its calls.
+    """Decide as `decision_on` does, and add to each check that failed or recovered the command that opens its calls.
 
     Of one that failed it shows since which run as well. Commands name the store by `store_name`, if that is not empty.
-    What is in quarantine decides nothing, and is told beside it.
+    What is in quarantine decides nothing, and is listed beside it.
     """
     others = rules.quarantine.others(calls)
     with store.snapshot():
@@ -254,7 +254,7 @@ def _field(check: Check) -> str:
 
 
 def _commands(check: Check, where: str, paired: ComparedCalls | None, store_name: str) -> dict[str, Any]:
-    """Return the commands with the worst calls first; calls without a partner are left out if a filter can say so."""
+    """Return the commands with the worst calls first; calls without a partner are left out if a filter can do that."""
     from riff_tui.catalog import Request, dump_argv, ui_argv, ui_command
 
     view, order = "coverage", None
@@ -307,7 +307,7 @@ def _can_be_read(text: str) -> bool:
     return True
 
 
-# Find since which run a check has failed, so that a regression is told as new once.
+# Find since which run a check has failed, so that a regression is reported as new once.
 MOST_RUNS = 20
 """As many runs before the candidate are looked at."""
 
@@ -322,7 +322,7 @@ def with_first_runs(
     """
     if comparison.b.kind != "run":
         return decision
-    # What runs before the candidate touched is no matter of chance: their own gates told it.
+    # What runs before the candidate touched is not a matter of chance: their own gates told it.
     failed = [check for check in decision.of("failed") if check.kind != "covered"]
     since = {_key_in_any_run(check): decision.candidate for check in failed}
     open_ones = set(since)

@@ -131,7 +131,7 @@ def _state(detail: CallDetail, given: Given) -> str | None:
 
 
 def with_states(store: Store, notes: Iterable[Annotation]) -> list[Annotation]:
-    """Return notes, each on a turn with the state of that turn, as far as the store has its call and the call tells."""
+    """Return notes, each on a turn with the state of that turn, as far as the call shows it."""
     import msgspec
 
     from riff_store.filters.notes import calls_named

@@ -55,7 +55,7 @@ def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
                     data = data[os.write(descriptor, data) :]
                 os.fsync(descriptor)
             except OSError:
-                os.ftruncate(descriptor, found.st_size)  # what is not said to be kept shall not come back
+                os.ftruncate(descriptor, found.st_size)  # what nobody asks to keep shall not come back
                 raise
         finally:
             os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Decide which lines a verdict, a code or a remark on a call takes, given those of its author that stand."""
+"""Decide which lines a verdict, a code or a remark on a call takes, given those of its author that count."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Mark(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """Describe who writes on which call, when, in microseconds since the epoch, and what stands of them there."""
+    """Describe who writes on which call, when, in microseconds since the epoch, and which of theirs count there."""
 
     author: str
     call: CallNames

@@ -32,8 +32,8 @@ class Receipt:
 class Notebook:
     """Write what one person notes on the calls of a store, which is open for writing only while that lasts.
 
-    Its methods belong on one thread, that of the queries if there are any. `named` is who writes, if the settings say
-    so.
+    Its methods belong on one thread, that of the queries if there are any. `named` is who writes, if the settings name
+    one.
     """
 
     def __init__(self, location: str, named: str | None = None, kept_file: Path | None = None) -> None:

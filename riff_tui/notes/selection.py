@@ -97,7 +97,7 @@ def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tupl
     if target == old:
         raise UsageError(f"the code is called {old} already")
     chosen = {line.id for line in lines_where(store, where)}
-    # What stands is told by all lines, for one may take the place of another call's.
+    # All lines decide which count, for one may take the place of another call's.
     lines = [line for line in standing(read_notes(store)) if line.id in chosen]
     used = {line.code for line in lines if line.code}
     if old not in used:
@@ -117,7 +117,7 @@ def _unknown(code: str, used: set[str], where: str) -> str:
 
 
 def renamed(lines: Iterable[Annotation], old: str, new: str, *, editor: str) -> list[Annotation]:
-    """Return a line with the new code for every standing one with the old; `editor` is who renames.
+    """Return a line with the new code for every line in effect with the old; `editor` is who renames.
 
     Author and time stay those of the line: what somebody said last about a call is still what was said last, and the
     order in which calls were read stays. If its author changes a line meanwhile, that change wins.

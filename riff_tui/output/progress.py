@@ -58,7 +58,7 @@ class ProgressLine:
         self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")
 
     def running(self, done: int, planned: int, made: int, rest: str) -> None:
-        """Show how many calls of a run are there, `made` of them since it began to be shown, and what else is said."""
+        """Show how many calls of a run are there, `made` of them since it began to be shown, and what else is shown."""
         self._show(lambda seconds: running_text(done, planned, made, seconds, rest))
 
     def telling(self, doing: str) -> None:
@@ -116,7 +116,7 @@ def clock_text(seconds: float) -> str:
 
 @contextmanager
 def terminal_progress() -> Iterator[ProgressLine | None]:
-    """Show a progress line while the block runs; give `None` where stderr is not a terminal."""
+    """Show a progress line while the block runs; give `None` if stderr is not a terminal."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return

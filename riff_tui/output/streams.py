@@ -74,7 +74,7 @@ def standard_output(*, ascii_only: bool = False) -> Output:
 def replace_closed() -> None:
     """Put something in the place of standard streams that were closed, so that no file gets their numbers.
 
-    There is nothing to read from stdin, writing to stdout fails, and what is said on stderr is lost.
+    There is nothing to read from stdin, writing to stdout fails, and what is printed on stderr is lost.
     """
     for number, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:

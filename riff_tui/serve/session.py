@@ -102,7 +102,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         await self._ended(one_line(lines[-1]) if lines else "")
 
     async def stop(self) -> None:
-        """End the process: ask it, then tell it, then kill it; what it was saving when it was asked is saved."""
+        """End the process: by a request, else SIGTERM, else SIGKILL; what it is saving when asked is saved."""
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._stop())
         await asyncio.shield(self._stopping)
@@ -167,7 +167,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
             await self.remote_write_bytes(payload)
 
     async def on_meta(self, data: bytes) -> None:
-        """Take what the explorer tells; it opens no address of the web."""
+        """Take what the explorer reports; it opens no address of the web."""
         told = json.loads(data)
         with contextlib.suppress(ConnectionError):
             if told.get("type") == "deliver_file_start":

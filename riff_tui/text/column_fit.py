@@ -31,7 +31,7 @@ def shrink(widths: Sequence[int], least: Sequence[int], excess: int) -> list[int
 
 
 def fitted(text: str, width: int, ellipsis: str = "…", *, right: bool = False) -> str:
-    """Return safe text in exactly `width` cells: cut with an ellipsis where it is longer, else filled with blanks."""
+    """Return safe text in exactly `width` cells: cut with an ellipsis if it is longer, else filled with blanks."""
     return padded(fit(text, width, ellipsis), width, right=right)
 
 
@@ -128,7 +128,7 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…", most: int 
     distinct = list(islice(dict.fromkeys(names), _COMPARED))
     if all(cell_width(name) <= width for name in distinct):
         return NameCut(width, ellipsis=ellipsis)
-    # As little of the shared prefix is dropped as lets the names fit, all of it where that is not enough.
+    # As little of the shared prefix is dropped as lets the names fit, all of it if that is not enough.
     longest = max(map(cell_width, distinct))
     beginnings = [prefix for prefix in _beginnings(distinct) if most is None or cell_width(prefix) <= most]
     enough = (prefix for prefix in beginnings if longest - cell_width(prefix) <= width)
@@ -147,7 +147,7 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…", most: int 
 
 
 def told_apart(names: Sequence[tuple[str, int]], ellipsis: str = "…") -> list[str]:
-    """Return each safe name in its number of cells, cut in the middle where it is longer; no two names look alike.
+    """Return each safe name in its number of cells, cut in the middle if it is longer; no two names look alike.
 
     Those of one width are cut at the same place, so that what differs can be seen: where middles differ, at both ends.
     If no cut distinguishes names they are numbered, in more cells if these have no number.

@@ -33,7 +33,7 @@ def fixed(value: float | None, decimals: int = 1, *, trim: bool = False) -> str:
     """Write a number with so many decimals, half up, `·` for `None`, NaN and infinity.
 
     `trim` drops trailing zeros down to one. What is rounded is the decimal that the float represents (its shortest form
-    to nine decimals), so 0.35 is 0.4 and not what its last bit says.
+    to nine decimals), so 0.35 is 0.4 and not what its last bit gives.
     """
     if value is None or not math.isfinite(value):
         return NOT_MEASURED
@@ -58,7 +58,7 @@ def signed(value: float | None, decimals: int) -> str:
 
 
 def p_text(p: float) -> str:
-    """Write a p-value with three decimals, `<0.001` where it is smaller than those can say."""
+    """Write a p-value with three decimals, `<0.001` if it is smaller than those can show."""
     return "<0.001" if p < 0.001 else fixed(p, 3)
 
 
@@ -87,7 +87,7 @@ def ends_text(column: Column, ends: Sequence[float | None]) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Write a share of 0 to 1 in whole percent; `<1%` and `>99%` where rounding would say none or all."""
+    """Write a share of 0 to 1 in whole percent; `<1%` and `>99%` where rounding would give none or all."""
     if share is None or not math.isfinite(share):
         return NOT_MEASURED
     text = fixed(share * 100, 0)
@@ -116,8 +116,7 @@ def is_right(column: Column) -> bool:
 def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: bool = False, counted: bool = True) -> str:
     """Return the safe text of one cell on one line: `·` if nothing was measured, `~` behind a thin count.
 
-    What was measured of fewer calls than the row's reports of how many, such as `100% of 1~`, unless it is not
-    `counted`.
+    Measured of fewer calls than the row's, it shows of how many, such as `100% of 1~`, unless it is not `counted`.
 
     In a text that is `posted` shares are written as they are and a column trims its zeros; elsewhere shares are
     percent, and points are below each other.

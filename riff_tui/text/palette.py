@@ -24,7 +24,7 @@ class Tint(NamedTuple):
 
 
 class Theme(NamedTuple):
-    """Describe the inks of the roles; if there are none, signs alone tell the same."""
+    """Describe the inks of the roles; if there are none, signs alone show the same."""
 
     name: str
     inks: Mapping[Role, Ink]

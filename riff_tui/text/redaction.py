@@ -41,7 +41,7 @@ def placeholder(kind: str, number: int, found: str) -> str:
 
 
 class Redactor:
-    """Replace what is found, by `[email 1]`, `[phone 2]` unless told otherwise: the same text by the same one."""
+    """Replace what is found, by `[email 1]`, `[phone 2]` unless asked otherwise: the same text by the same one."""
 
     def __init__(self, replacement: Replacement = placeholder) -> None:
         self._replacement = replacement

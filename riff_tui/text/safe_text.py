@@ -33,7 +33,7 @@ _LOW_UNSEEN = (
 )
 _UNSEEN = f"{_LOW_UNSEEN}\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
 _TROUBLE = f"\x00-\x1f\x7f{_FORMLESS}{_UNSEEN}"
-# Scripts without marks and without anything hidden: most text that is not ASCII holds nothing else.
+# Scripts without marks and without anything hidden: most text that is not ASCII contains nothing else.
 _PLAIN = (
     "\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
     "\u2100-\u2bff\u3000-\u3029\u3030-\u3096\u309b-\u312f\u3400-\ua48c\uac00-\ud7a3\uff01-\uff9f"
@@ -163,8 +163,8 @@ def file_name(identifier: str, longest: int = 80) -> str:
 def bare_name(name: str) -> str:
     """Return a name for a reader that may act on what it reads: words of letters and digits as they are.
 
-    Between them stands one of `.:/@+#-` or a blank. What else a file calls something is told by a name of its own,
-    as `file_name` makes it. Neither has more than 64 characters.
+    Between them is one of `.:/@+#-` or a blank. What else a file calls something gets a name of its own, as `file_name`
+    makes it. Neither has more than 64 characters.
     """
     if one_line(name) != name or not _compiled(_BARE).fullmatch(name):
         return file_name(name, LONGEST_NAME - 9)

@@ -99,7 +99,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         self._save_timer: Timer | None = None
 
     def write_pending_notes(self) -> list[str]:
-        """Write the notes that were on their way when the explorer ended; return what there is to say of each."""
+        """Write the notes that were on their way when the explorer ended; return what there is to report about each."""
         writer = self._explorer.controls.note_writer
         return writer.finish() if writer is not None else []
 
@@ -309,7 +309,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     for said in explorer.write_pending_notes():
         say(said)
     if explorer.failure is None:
-        # What ended the explorer against its will is no place to come back to.
+        # What ended the explorer against its will is not a place to come back to.
         _write(session, said=explorer.is_unsaved)
     # If a query is still on its way, the process ends without waiting for it; the store was only read.
     if explorer.worker.idle:
@@ -322,7 +322,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
 def own_actions() -> tuple[Mapping[str, Action], list[str]]:
     """Return the actions with keys and commands from the settings file, and what of these makes no sense.
 
-    Whoever looks at a page is not at the machine on which commands would run.
+    The person who looks at a page is not at the machine on which commands would run.
     """
     return with_own(keys(), () if is_in_browser() else commands())
 
@@ -372,7 +372,7 @@ def detect_capabilities(
     environ: Mapping[str, str] = os.environ,
     stream: TextIO | None = None,
 ) -> Capabilities:
-    """Return what the environment says, overridden by what the user asked for.
+    """Return the settings of the environment, overridden by what the user asked for.
 
     Over SSH the mouse stays with the terminal, and its own colours are taken whatever theme is
     `remembered`. A page is black and has no colours of its own. Without colours there are reverse, bold and the marks.

@@ -55,8 +55,8 @@ class Host(Protocol):
     def visit(self, history: History, *, again: bool = False, other: bool = False, remark: str = "") -> None:
         """Go to a location once its tables are loaded; until then this one stays, and its keys work.
 
-        Cached tables are shown unless they are to be loaded `again`; in `other` data none is left. `remark` is raw
-        text to say there.
+        Cached tables are shown unless they are to be loaded `again`; in `other` data none is left. `remark` is raw text
+        to show there.
         """
 
     def show(self, history: History, loaded: LoadedView) -> None:
@@ -75,7 +75,7 @@ class Host(Protocol):
         """Show something in the bottom line until the next key; `text` is raw."""
 
     def fail(self, error: Exception) -> None:
-        """Report what went wrong, and keep the error for whoever wants to know more."""
+        """Report what went wrong, and keep the error for people who want to know more."""
 
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
         """Do some work in the background; an `exclusive` one cancels the others of its group."""

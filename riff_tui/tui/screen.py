@@ -405,7 +405,7 @@ class ExplorerScreen(SettledScreen, inherit_bindings=False):
         self.app.action_suspend_process()
 
     def run(self, work: Work, group: str, *, exclusive: bool = False) -> Worker[Any]:
-        # Without a description Textual spells out all that the work holds.
+        # Without a description Textual spells out all that the work contains.
         return self.run_worker(work, group=group, description=group, exclusive=exclusive, exit_on_error=False)
 
     def answer_keys(self) -> None:

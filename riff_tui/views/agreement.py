@@ -185,7 +185,7 @@ _FURTHER = (
 
 
 def show_disputes(query: ViewQuery) -> Table:
-    """Return the first disputes only, unless it is said how many: those that are left out are counted."""
+    """Return the first disputes only, unless `--limit` is set: those that are left out are counted."""
     from riff_store.filters.disputes import Order
     from riff_store.queries.agreement import Disputes, FoundDisputes
     from riff_store.queries.agreement import disputes as asked

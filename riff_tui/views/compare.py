@@ -105,7 +105,7 @@ UNTESTED = "Nothing here is tested, so b is higher or lower, not better or worse
 # They distinguish rows or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
 _SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
-# What has no end is compared with itself, but a step from 0 to 1 is no revolution.
+# What has no end is compared with itself, but a step from 0 to 1 is not a revolution.
 _LEAST, _LONGEST = 10.0, 24
 _OF_ROWS: Sequence[Column] = (
     Column("metric", "Metric", kind="name", help="What is compared."),

@@ -81,7 +81,7 @@ def _around(table: Table, many: int) -> Table:
 
 
 def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
-    """Return the one call that a filter selects; raise `UsageError`, which says `unnamed` if there is no filter."""
+    """Return the one call that a filter selects; raise `UsageError`, with `unnamed` if there is no filter."""
     from riff_store.queries.conversation import conversation
     from riff_tui.filters.parser import parse
 
@@ -98,7 +98,7 @@ def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
 def find_call(store: Store, predicate: Predicate | None) -> Call:
     """Return the call; the beginning of its id, or the id as a bare word, is enough where no other has it.
 
-    Raises `UsageError` with what to say instead.
+    Raises `UsageError` with what to type instead.
     """
     from riff_store.queries.conversations import conversations, count_conversations
 
@@ -227,7 +227,7 @@ def _detail(call: Call, words: CallWords) -> str | None:
 
 
 def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[Moment]) -> int | None:
-    """Return the place among the moments of what is blamed: the last one where that is the end of the call."""
+    """Return the place among the moments of what is blamed: the last one if that is the end of the call."""
     if not found:
         return None
     if call.listed is None and call.turn is not None and call.failure == MARKED:
@@ -241,7 +241,7 @@ def _blamed(call: Call, document: Mapping[str, object] | None, found: Sequence[M
 
 
 def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:
-    """Return the moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
+    """Return the moments; turns that judges named show by whom, if the transcript has turns to be counted."""
     named = notes.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
     turns = 0
     rows = []

@@ -113,7 +113,7 @@ def show(query: ViewQuery) -> Table:
         return _list_of(query, calls, _in_order(query, calls, sort), sort)
     listed = CallList(query.store, calls)
     if request.limit is not None:
-        # All are counted in any case, and where that is done first, only runs that have some are looked through.
+        # All are counted in any case, and if that is done first, only runs that have some are looked through.
         listed.settle()
         return _list_of(query, calls, listed.first(request.limit), matched=len(listed))
     if request.defer and not listed.is_counted and listed.at_most > LOOKED_AT:

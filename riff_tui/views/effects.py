@@ -70,8 +70,8 @@ def _columns(unit: str, better: Better | None) -> Sequence[Column]:
     return (
         Column("level", "Factor, level", kind="name", help="A factor of the model, and below it each of its levels."),
         Column("factor", "Factor", kind="name", shown=False, help="Judge, agent, flow or persona."),
-        Column("share", "share", **share, help="Of all squares, those that only this factor explains (type II)."),
-        Column("alone", "alone", **share, help="Of all squares, those that this factor explains without the others."),
+        Column("share", "share", **share, help="Share of all squares that only this factor explains (type II)."),
+        Column("alone", "alone", **share, help="Share of all squares that this factor explains without the others."),
         Column("effect", "effect", **points, strong=True,
                help="How far the level is from the mean of its factor's levels, the other factors alike."),
         Column("low", "low", **points, help="Where the 95 % interval of the effect begins."),

@@ -45,7 +45,7 @@ _COLUMNS = (
     columns.share("share", "share", help="Their share of the flow's failed calls."),
     columns.share(
         "rate", "failed there", better="lower",
-        help="Of the calls that took the step, those that first went wrong at its end.",
+        help="Calls that first went wrong at the end of this step, of those that took it.",
     ),
     Column("taken", "took step", kind="count", help="Calls, failed or not, that went from the one state to the other."),
     Column("kinds", "What went wrong", kind="object", help="What went wrong there, in how many of the calls."),
@@ -128,7 +128,7 @@ def counts_text(counts: Mapping[str, int]) -> str:
 
 
 def _marks(cell: FailureCell) -> dict[str, Severity]:
-    """Mark a step at whose end calls fail, where the whole interval says so and enough calls took it."""
+    """Mark a step at whose end calls fail, where the whole interval shows it and enough calls took it."""
     if cell.taken is None or cells.is_thin(cell.taken):
         return {}
     mark = cells.stall_mark(wilson(cell.n, cell.taken)[0])

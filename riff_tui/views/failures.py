@@ -57,7 +57,7 @@ _PASTED = (Column("place", "Task", kind="name"), *(column for side in "ab" for c
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the calls that either side failed; whoever judged them, a call fails by what was computed."""
+    """Return the calls that either side failed; whatever people judged, a call fails by what was computed."""
     from riff_store.queries.failures import failures as asked
     from riff_tui.catalog import Request, dump_command
 

@@ -60,7 +60,7 @@ _OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the matrix with what is to be fixed first, and trends if asked for; deferred where that takes long."""
+    """Return the matrix with what is to be fixed first, and trends if asked for; deferred if that takes long."""
     from riff_store.filters.dimensions import Grouping
     from riff_store.filters.sql import needs
     from riff_store.queries.flows import flow_cells
@@ -166,7 +166,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
 
 
 def _units(aspects: Sequence[Column]) -> str:
-    """Return the note on units, with those of the aspects shown that it does not say of itself."""
+    """Return the note on units, with those of the aspects shown that it does not have itself."""
     others = (column for column in aspects if column.shown and column.key not in _IN_UNITS)
     better = ((each, f", {each.better} is better" if each.better else "") for each in others)
     return f"{UNITS}{''.join(f' · {each.title} {each.unit}{which}' for each, which in better)}."

@@ -75,7 +75,7 @@ def show(query: ViewQuery) -> Table:
             return funnel(found, by)
         return funnel_of_sides(found, compared_states(found, by[1], sides), by[1], sides)
 
-    query.parts()  # says what is wrong with the filter
+    query.parts()  # shows what is wrong with the filter
     # A funnel of some of the calls: whatever a filter speaks of, of no row of it alone.
     counted = (lambda: count_funnels(query.store)) if by == ("flow",) else None
     table = with_excluded(query, query.result(FilterParts(calls=query.predicate), build, count=counted))

@@ -58,7 +58,7 @@ _COLUMNS = (
 
 
 def gate(decision: Decision) -> Table:
-    """Return one row per check, in the order of the decision; `extras` tell the outcome to scripts."""
+    """Return one row per check, in the order of the decision; `extras` show the outcome to scripts."""
     failed, covered = decision.of("failed"), any(check.kind == "covered" for check in decision.checks)
     units = UNITS.format(columns.units_of(check.aspect for check in decision.checks))
     return Table(

@@ -87,7 +87,7 @@ def alignment(answer: Alignments) -> Table:
 
 
 def shortfalls(judges: Iterable[tuple[str, Rates]]) -> list[str]:
-    """Say of each judge what it surely does too seldom, the worst first."""
+    """Yield for each judge what it surely does too seldom, the worst first."""
     found = [
         Shortfall(name, what, measure)
         for name, rates in judges
@@ -122,7 +122,7 @@ def rate_intervals(rates: Rates | None) -> dict[str, list[float]]:
 
 
 def rate_marks(rates: Rates | None) -> dict[str, Severity]:
-    """Mark a rate whose whole interval is below what judges are held to, where it is of enough calls."""
+    """Mark a rate whose whole interval is below what judges must reach, where it is of enough calls."""
     if rates is None:
         return {}
     marks: dict[str, Severity] = {}
@@ -199,7 +199,7 @@ _COLUMNS = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the judges; tell calls that nobody judged from a store without any call."""
+    """Return the judges; distinguish calls that nobody judged from a store without any call."""
     from riff_store.queries.conversations import count_conversations
     from riff_store.queries.judges import judges as asked
 

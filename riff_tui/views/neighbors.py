@@ -1,4 +1,4 @@
-"""Show a state between its predecessors and successors, and what starves if it breaks."""
+"""Show a state between its predecessors and successors, and what is never reached if it breaks."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
 
 
 def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
-    """Return the calls that a filter leaves around a state: those that a list of calls with `state=` added holds.
+    """Return the calls that a filter leaves around a state: those of a list of calls with `state=` added.
 
-    What it reports of states is said of the rows of a call then, not of the states that a graph is made of.
+    What it asks of states is asked of the rows of a call then, not of the states that a graph is made of.
     """
     from riff_store.filters.predicates import is_of_states, of_calls
 
@@ -131,7 +131,7 @@ def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Ta
 
 
 def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
-    """Return rows for the steps in, to itself and out; `extras` have what the state reaches, where that is known.
+    """Return rows for the steps in, to itself and out; `extras` have what the state reaches, if that is known.
 
     `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """
@@ -156,7 +156,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
 
 
 def _sentence(answer: Neighborhood) -> str:
-    """Return how many calls fail in the state and how, and how long they stay where that is longer than elsewhere."""
+    """Return how many calls fail in the state and how, and how long they stay if that is longer than elsewhere."""
     cell, said = answer.cell, []
     if cell is None:
         return ""
@@ -243,7 +243,7 @@ def _row(answer: Neighborhood, direction: str, step: Neighbor | Terminus) -> Row
     marks: dict[str, Severity] = {}
     if step.stall is not None and step.stall >= 0.15 and outcome != START:
         marks["stall"] = marks[""] = "bad" if step.stall >= 0.25 else "warn"
-    # An outcome is no working state: it has no calls of its own to be few.
+    # An outcome is not a working state: it has no calls of its own to be few.
     thin = outcome is None and step.n is not None and cells.is_thin(step.n)
     way = "came_from" if direction == "in" else "went_to"
     return Row(

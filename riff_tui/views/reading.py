@@ -113,7 +113,7 @@ def _list_of(query: ViewQuery, answer: ReadingList | None) -> Table:
 def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Table:
     """Return a row for each call that is shown, in the order of the list, those that are gone behind all others.
 
-    What is told is of the whole list.
+    The text is about the whole list.
     """
     table = Table(
         view="sample",
@@ -144,7 +144,7 @@ def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Tab
 
 
 def progress(told: Mapping[str, Any]) -> list[str]:
-    """Return how far people are with a list, from what its table tells, in parts such as `37 of 100 read`."""
+    """Return how far people are with a list, from what its table shows, in parts such as `37 of 100 read`."""
     codes, since = told["codes"], told["since_new_code"]
     said = [f"{told['read']:,} of {told['calls']:,} read"]
     if codes and since:

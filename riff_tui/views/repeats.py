@@ -69,7 +69,7 @@ _FOUND = (
 
 
 def show(query: ViewQuery) -> Table:
-    """Return what repeats; if nothing does, tell calls that are not repeated from a store without any call."""
+    """Return what repeats; if nothing does, distinguish calls that are not repeated from a store without any call."""
     from riff_store.queries.repeats import DRAWN
     from riff_store.queries.repeats import repeats as asked
 
@@ -198,7 +198,7 @@ def _chances(measures: dict[str, Measure]) -> dict[str, list[float]]:
 
 
 def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> list[str]:
-    """Return a sentence each on what is no repeat, or may be none."""
+    """Return a sentence each on what is not a repeat, or may be none."""
     single, unmeasured = sum(cell.single for cell in answers), sum(cell.unmeasured for cell in answers)
     nameless = sum(cell.nameless for cell in repeated)
     notes = []

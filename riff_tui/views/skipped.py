@@ -1,4 +1,4 @@
-"""Show what was not taken as it was, where, and why."""
+"""Show what was skipped or changed, where, and why."""
 
 from __future__ import annotations
 

@@ -66,9 +66,9 @@ class Words(NamedTuple):
     """Describe what people read: what the view is called, its rows, and why there are none.
 
     `noun` is in the breadcrumb and `label` among the actions (else the view's name), which are found by the words in
-    `also` as well. `nouns` are for one row and for several, `summary` stands instead of a plain count, `empty` where
-    the explorer has no rows to show, `empty_store` where a dump has none, `unopened` why Enter opens nothing from some
-    rows. Rows are `ranked` by something that is said in words and so cannot be sorted.
+    `also` as well. `nouns` are for one row and for several, `summary` is in place of a plain count, `empty` where the
+    explorer has no rows to show, `empty_store` where a dump has none, `unopened` why Enter opens nothing from some
+    rows. Rows are `ranked` by something in words that so cannot be sorted.
     """
 
     noun: str = ""
@@ -88,9 +88,9 @@ class Screen(NamedTuple):
     `kind` is the screen it is on, `key` leads to it and `help` is what that key does; `depth` is how deep it is in the
     walk from flows to calls. `below` names the view that Enter opens from a row, or finds it by the row. `walk` are the
     steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place one is in, and
-    any other view keeps all but what is said of fields that it `leaves`. `rows_of` is the view whose rows its screen
-    walks through. `of_row` are the names in the row under the cursor to which its key narrows it. A view that
-    `compares` is split by two runs or agents where these are marked or compared.
+    any other view keeps all but the terms of fields that it `leaves`. `rows_of` is the view whose rows its screen walks
+    through. `of_row` are the names in the row under the cursor to which its key narrows it. A view that `compares` is
+    split by two runs or agents where these are marked or compared.
     """
 
     kind: ScreenKind = "list"
@@ -112,19 +112,19 @@ class ViewSpec(NamedTuple):
     not `listed` belongs to a command of its own or to the explorer; `command` prints it where `dump` does not.
 
     If it comes from: `show` asks the store and returns the table. `keys` name its rows, of which `limit` are listed
-    unless it is said. A filter can choose among `judges` where it says so, be it `columns` or `rows`. Where rows are
-    calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
+    unless it is said. A filter can choose among `judges` where it declares so, be it `columns` or `rows`. Where rows
+    are calls, `of_calls` makes a table of some by their keys, for a screen that waits for the others.
 
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name;
     `filters` shows what else a filter can speak of. `order_by` is the column (`-` before it for downwards) that the
     view's own order begins with, if there is one. On a screen columns in `first` are behind the names, those in `last`
     at the right. `row_kind` shows what a row represents, `comparable` that two rows can be put side by side.
 
-    What its JSON holds: a key for each column, of what its kind says. `rows` are further keys of a row, and those of
-    which that is not the whole truth; `top` those of the whole. `sometimes` names the keys that may be missing.
+    What its JSON contains: a key for each column, of the form of its kind. `rows` are further keys of a row, and those
+    of which that is not the whole truth; `top` those of the whole. `sometimes` names the keys that may be missing.
 
     What can be asked of it: `splits` by `--by`, which names further keys of its rows, or `regroups` them, where it
-    names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, holds the `text` of
+    names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, has the `text` of
     calls, can add a `trend` to each row, `draws` as many calls as `--k` says.
     """
 
@@ -171,7 +171,7 @@ class ViewSpec(NamedTuple):
 
     @property
     def row_fields(self) -> Collection[str]:
-        """Return the keys of a record that a filter can name; all else is said of calls."""
+        """Return the keys of a record that a filter can name; all else is about calls."""
         if self.filters.calls:
             return self.filters.fields
         keys = (*(column.key for column in self.columns if not _counts_calls(column)), *self.filters.fields)

@@ -338,7 +338,7 @@ SEGMENTS = ViewSpec(
     rows={"intervals": INTERVALS, "lost": or_null(COUNT)},
     columns=(*columns.keys(("flow", "segment")), columns.FAILED_HERE, _N, *columns.STATE_METRICS, *_WORST),
     order_by="-stall",
-    # A phase's worst member stands where it is seen, whatever else has no room.
+    # A phase's worst member is where it is seen, whatever else has no room.
     last=("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
     comparable=True,
     splits=True,

@@ -177,7 +177,7 @@ SPEC = ViewSpec(
     columns=(*_COLUMNS, *_CHANGES, EDIT),
     filters=Filters(fields=("quality",)),
     order_by="started_at",
-    # What is measured stands where it is seen.
+    # What is measured is where it is seen.
     last=("edit", "commit", "flows", "started_at"),
     row_kind="run",
     comparable=True,

@@ -123,7 +123,7 @@ def _marks(cell: ToolCell) -> dict[str, Severity]:
 
 
 def _leads(cell: ToolCell) -> str:
-    """Return the filter of the conversations that a row is about, the most telling ones."""
+    """Return the filter of the conversations that a row is about, those that show most."""
     tool, state = cell.keys.get("tool"), cell.keys.get("state")
     others = {name: value for name, value in cell.keys.items() if name not in ("tool", "state")}
     if cell.failed:

@@ -73,7 +73,7 @@ _OF_STATES = (*_of("flow state failed n"), Column("why", "why", kind="text"))
 
 
 def show(query: ViewQuery) -> Table:
-    """Return the three ranked lists, as many of each as requested; where that takes long, a screen sees flows first."""
+    """Return the three ranked lists, as many of each as requested; if that takes long, a screen sees flows first."""
     from riff_store.queries.sums import takes_long
     from riff_store.queries.worklist import worklist as asked
 
@@ -147,7 +147,7 @@ def _drill(flow: str | None, scope: Predicate | None, store: str) -> str:
 
 
 def reason_texts(cell: StateCell) -> dict[str, str]:
-    """Return why a state is on the list: the metric or kind of failure behind each reason, and what it says.
+    """Return why a state is on the list: the metric or kind of failure behind each reason, and its meaning.
 
     Where tasks ask for steps, a state that a call ended in shows nothing of why it failed (docs/metrics.md, section 9).
     """
@@ -379,7 +379,7 @@ def _count(cell: Cell) -> str:
 
 
 def _by_steps(answer: Worklist) -> Iterable[str]:
-    """Say in which flows states are ranked by steps and why, and which steps are on no list."""
+    """Yield in which flows states are ranked by steps and why, and which steps are on no list."""
     if answer.by_steps:
         flows = ", ".join(answer.by_steps[:_NAMED]) + _more(answer.by_steps)
         yield (

@@ -140,7 +140,7 @@ def sentence(verdict: EarlyVerdict) -> str:
 
 
 def document(verdict: EarlyVerdict) -> dict[str, Any] | None:
-    """Return the verdict as JSON holds it, unrounded, `None` if nothing was compared."""
+    """Return the verdict as in JSON, unrounded, `None` if nothing was compared."""
     decision = verdict.decision
     if decision is None:
         return None

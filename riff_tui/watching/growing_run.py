@@ -41,7 +41,7 @@ class GrowingRun:
         return None if run is None else directory_of(transcript_of_run(self._store, run))
 
     def look(self, directory: Path, now: float) -> HeadLine | None:
-        """Return what shows where the run of a directory stands, `None` if no process works on it."""
+        """Return what shows where the run of a directory is, `None` if no process works on it."""
         from riff_runner.run.status.run_reader import RunReader
         from riff_tui.errors import UsageError
 
@@ -67,7 +67,7 @@ class _Part(NamedTuple):
 
 
 def head_line(status: RunStatus, width: int, ellipsis: str = "…") -> str:
-    """Return where a run is in at most `width` cells; what says least is left out if there is no room.
+    """Return where a run is in at most `width` cells; what matters least is left out if there is no room.
 
     The text is safe.
     """

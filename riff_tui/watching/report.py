@@ -36,7 +36,7 @@ _GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class WatchedRun:
-    """Describe what is said of a run: where it is, the calls to list, and what a comparison says so far.
+    """Describe what is reported about a run: where it is, the calls to list, and what a comparison shows so far.
 
     `said` are the words that ended calls, by flow and conversation id, where those were asked for.
     """
@@ -118,7 +118,7 @@ def _call_lines(run: WatchedRun, width: int, room: int | None, glyphs: Glyphs) -
 
 
 def _standing(run: WatchedRun, call: WatchedCall) -> str:
-    """Return the status of a call, why it has it, and what was said last where that is asked for."""
+    """Return the status of a call, why it has it, and what was said last if that is asked for."""
     said = run.said.get((call.flow, call.conversation_id))
     words = None if said is None else f"{one_line(said[0])}: {one_line(said[1])}"
     about = SEPARATOR.join(part for part in (cut_words(call.why), words) if part)
@@ -184,7 +184,7 @@ def _width_of(names: Iterator[str]) -> int:
 
 
 def _cell(name: str, width: int, glyphs: Glyphs = UNICODE) -> str:
-    """Return a name in so many cells; of a long one its ends tell it from others."""
+    """Return a name in so many cells; of a long one its ends distinguish it from others."""
     text = NameCut(width, tail=width // 2, ellipsis=glyphs.ellipsis).text(one_line(name))
     return padded(text, width)
 

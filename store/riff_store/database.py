@@ -301,7 +301,7 @@ def _older(location: str, version: int) -> OlderStore:
 
 @contextmanager
 def _explaining(store: Store) -> Iterator[None]:
-    """Yield that a store is damaged where that is why something failed; it is looked at only then."""
+    """Yield that a store is damaged if that is why something failed; it is looked at only then."""
     try:
         yield
     except OF_DAMAGE as error:

@@ -140,7 +140,7 @@ class CallHead(msgspec.Struct, Generic[Time], kw_only=True, gc=False):
     `duration_s` is seconds; when it started is text in a source, and microseconds since the epoch in UTC in the store.
     A call whose `caller`, what played it, failed is not `caller_ok`. Of two copies of a call the one in which more is
     `filled` in stays, and of equal ones the later; of a call that is `unique`, whose id no other one of its run has (of
-    its day, where runs are days), a copy may tell another flow, agent or version. `interaction` is how its sides shared
+    its day, where runs are days), a copy may name another flow, agent or version. `interaction` is how its sides shared
     the line.
     """
 
@@ -181,7 +181,7 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     `success` shows whether it was served, correct and complete, `None` if that is not known. `aspects` maps the
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or `escalation`) among the
     states that this call touched, `outcome_positions` the place among its visits at which it first came to each.
-    `transcript` is what was said and what happened as `transcript_columns` spells it, `None` where text is not kept.
+    `transcript` is what was said and what happened as `transcript_columns` spells it, `None` if text is not kept.
     `typed` is by how many more of its turns took as long as typing does than did not, `None` without latencies: calls
     whose sum is above 0 have a median turn that did. `path` is what it touched of its flow.
     """
@@ -364,7 +364,7 @@ LONGEST_REASON = 1000
 
 
 class Skipped(msgspec.Struct, gc=False):
-    """Note something that was not taken as it was.
+    """Note something that was skipped or changed.
 
     `kind` is `skipped`, `mismatch`, `replaced`, `rerun`, `superseded` or `defect`. A reason may quote any word of its
     source, and is cut where it goes on and on.
@@ -421,7 +421,7 @@ class RunOfCall(NamedTuple):
 
 
 class HeldInput(NamedTuple):
-    """Count the calls that the store has of an input, and what of it counts elsewhere, is told there, or was skipped.
+    """Count the calls that the store has of an input, and what of it counts elsewhere, or was skipped.
 
     `reason` is why the first was skipped.
     """

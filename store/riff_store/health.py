@@ -1,4 +1,4 @@
-"""Check whether a store is whole: what the engine says, what it has, and whether its sums are those of its rows.
+"""Check whether a store is whole: what the engine reports, what it has, and whether its sums are those of its rows.
 
 The sums are checked with statements of their own, not with those that make them, unless columns prove them first.
 """
@@ -193,7 +193,7 @@ def advice_on(check: str) -> str:
 def examine(store: Store, telling: Telling = lambda doing: None, *, quick: bool = False) -> Health:
     """Check a store that could be opened; a damaged one is described, not raised.
 
-    What is being done is told as it begins. A `quick` look reads what does not grow with the calls, but for counting.
+    Each step is reported as it begins. A `quick` look reads what does not grow with the calls, but for counting.
     """
     size = store.size()
     checks: dict[str, list[str]] = {}

@@ -1,8 +1,8 @@
 """End from another thread what is read for somebody who does not wait for it any more.
 
-Whoever starts a question holds its `Interruption` and puts it in force on the thread that asks. A store that is open
-for reading tells it which statement runs, so that interrupting ends that statement and none after it; a store that is
-open for writing does not, so that nothing is left half written.
+The one who starts a question keeps its `Interruption` and puts it in force on the thread that asks. A store that is
+open for reading reports to it which statement runs, so that interrupting ends that statement and none after it; a store
+that is open for writing does not, so that nothing is left half written.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ def is_miswritten(location: str) -> bool:
 def without_secrets(location: str) -> str:
     """Return the path or URL of a store as others may see it: no user, no password, no parameter that may contain one.
 
-    Of a URL that does not say clearly where a password ends, and of what was meant to be an address, only the beginning
-    is left.
+    Only the beginning is left of a URL in which the end of a password is unclear, and of what was meant to be an
+    address.
     """
     scheme, is_url, rest = location.partition("://")
     if location.startswith("service="):

@@ -152,7 +152,7 @@ def slow_share(latencies: Sequence[float]) -> float | None:
 
 
 def percentile(ranked: Sequence[float], share: float) -> float:
-    """Return the value below which a share (0 to 1) of sorted values lies, linear between the closest ranks."""
+    """Return the value below which a share (0 to 1) of sorted values is, linear between the closest ranks."""
     place = share * (len(ranked) - 1)
     low = int(place)
     if low + 1 == len(ranked):

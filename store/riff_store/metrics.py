@@ -94,7 +94,7 @@ class Metric(NamedTuple):
 
     @property
     def can_be_gated(self) -> bool:
-        """Return whether a fall of it can be told from a rise, call by call."""
+        """Return whether a fall of it differs from a rise, call by call."""
         of_several = self.pooled is not None or bool(self.of_turns)
         return self.better is not None and (self.is_aspect or bool(self.of_call) or of_several)
 

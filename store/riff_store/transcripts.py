@@ -76,7 +76,7 @@ def unpack_transcript(
 ) -> bytes:
     """Return the text of a zstd-compressed transcript; raises `ValueError` if it is damaged or too large.
 
-    What the frame reports of its own size is not believed, so no more than `largest` is ever held.
+    What the frame reports of its own size is not believed, so no more than `largest` is ever kept.
     """
     import zstandard
 

@@ -147,7 +147,7 @@ _arguments = st.fixed_dictionaries({"id": st.sampled_from((1, 2)), "reason": st.
 
 @st.composite
 def _steps(draw: st.DrawFn, tools: list[Line], changes: dict[str, bool]) -> Line:
-    """Return a step of the task, with what the source says of whether it was taken."""
+    """Return a step of the task, with what the source reports of whether it was taken."""
     name, arguments, compared = draw(st.sampled_from((*ACTIONS,))), draw(_arguments), draw(st.none() | st.just(["id"]))
     own = [tool for tool in tools if tool["name"] == name]
     keys = compared or list(arguments)

@@ -25,7 +25,7 @@ NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 
 class Blame(NamedTuple):
-    """Tell where a call went wrong; `t` is the moment, `before` the state of the visit before."""
+    """Describe where a call went wrong; `t` is the moment, `before` the state of the visit before."""
 
     state: str | None
     kind: str
@@ -69,7 +69,7 @@ def was_handed_over(call: Call) -> bool:
 
 
 def claims_success(call: Call) -> bool:
-    """Tell whether a call came to where its flow wants it, or says so where the flow names no such place."""
+    """Return whether a call came to where its flow wants it, or marks it if the flow names no such place."""
     return has_reached(call) or bool(not successes(call) and call.get("completed") and not was_handed_over(call))
 
 
@@ -110,7 +110,7 @@ def share(part: int, whole: int) -> float:
 
 
 def success(call: Call) -> bool | None:
-    """Tell whether a call was one: one part that is known to be no decides, whatever is unknown beside it."""
+    """Return whether a call was one: one part that is known to be no decides, whatever is unknown beside it."""
     parts = [served(call), *(score == 10 for score in (correctness(call), completion(call)) if score is not None)]
     return False if False in parts else None if None in parts else True
 
@@ -172,7 +172,7 @@ def working_at(call: Call, at: int) -> int:
 
 
 def is_forward(call: Call, at: int) -> bool:
-    """Tell whether a visit led on; where the events stop short of the goal, the last one led to the final state."""
+    """Return whether a visit led on; where the events stop short of the goal, the last one led to the final state."""
     visit, ended = visits(call)[at], call.get("final_state")
     to = visit["to"]
     if to is None and at == len(visits(call)) - 1 and ended in successes(call):
@@ -436,7 +436,7 @@ LOOKS: tuple[Callable[[Call], Found], ...] = (
 
 
 def changes(call: Call) -> bool:
-    """Tell whether a call of a tool, or a step, changes something: as the source says, else by the name."""
+    """Return whether a call of a tool, or a step, changes something: as the source reports, else by the name."""
     if call.get("changes") is not None:
         return bool(call["changes"])
     words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", str(call["name"]))
@@ -444,7 +444,7 @@ def changes(call: Call) -> bool:
 
 
 def matches(step: Call, tool: Call) -> bool:
-    """Tell whether a good call of a tool is a step of the task, by the arguments that count."""
+    """Return whether a good call of a tool is a step of the task, by the arguments that count."""
     if name_of(step) != name_of(tool) or is_bad(tool):
         return False
     return not differing(step, tool)
@@ -492,7 +492,7 @@ def blame_of_task(call: Call) -> Blame | None:
 
 
 def wrong_in(steps: Iterable[Call], tool: Call) -> str:
-    """Say which arguments differ from the nearest step of the tool, or that it was not asked for."""
+    """Return which arguments differ from the nearest step of the tool, or that it was not asked for."""
     ways = [differing(step, tool) for step in steps if name_of(step) == name_of(tool)]
     nearest = min(ways, key=len, default=None)
     return "not asked for" if nearest is None else ", ".join(nearest)

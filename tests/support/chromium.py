@@ -39,7 +39,7 @@ async def browsing() -> AsyncIterator[Browser]:
 
 
 class Tab:
-    """Hold a page: the cells that its terminal shows, what it sent, whom it asked and what it complained about."""
+    """Keep a page: the cells that its terminal shows, what it sent, whom it asked and what it complained about."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -72,7 +72,7 @@ class Tab:
             await self.page.keyboard.press(key)
 
     async def wait(self, seen: Callable[[], object], what: str) -> None:
-        """Wait until a condition holds."""
+        """Wait until a condition is true."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not seen():
@@ -86,7 +86,7 @@ class Tab:
         await self.wait(lambda: text in self.text, repr(text))
 
     async def wait_for_view(self, view: str) -> None:
-        """Wait until the address of the page says that the explorer is at a view."""
+        """Wait until the address of the page shows that the explorer is at a view."""
         await self.wait(lambda: f"/v/{view}" in self.page.url, f"the view {view}")
 
     async def click(self, text: str) -> None:

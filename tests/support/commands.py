@@ -1,4 +1,4 @@
-"""Commands that run in this process, where none has to be started to show what they say."""
+"""Commands that run in this process, if none has to be started to show what they say."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def controls_at(
     """Return the controls of a screen at a location, by default without rows, `depth` locations below each other.
 
     The cursor is on the first row and, where one is named, on a `column`. `listed` is the list that the location was
-    opened from, `done` the last action, and `was_elsewhere` says that there are other places to go back to.
+    opened from, `done` the last action, and `was_elsewhere` shows that there are other places to go back to.
     """
     location = Location(here) if isinstance(here, str) else here
     stack = (*START * (depth - 1), location)

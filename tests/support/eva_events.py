@@ -122,7 +122,7 @@ def context_of(*events: Happening | list[Happening], pipeline: PipelineType = "c
 
 
 def told(context: MetricContext) -> list[tuple[str | None, int, str | None]]:
-    """The messages of a trace: who said what in which turn; a tool stands as its name."""
+    """The messages of a trace: who said what in which turn; a tool is as its name."""
     return [
         (entry.role, entry.turn_id, entry.content) if entry.role else (entry.type, entry.turn_id, entry.tool_name)
         for entry in context.conversation_trace

@@ -19,7 +19,7 @@ def ms(at: float) -> int:
 
 
 def lines(records: Iterable[Any]) -> str:
-    """Records as JSON lines; text stands as it is."""
+    """Records as JSON lines; text is as it is."""
     return "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in records)
 
 
@@ -85,7 +85,7 @@ def write_record(
     simulator: Iterable[Any] | None = SIMULATOR,
     final: Any = FINAL_DB,
 ) -> Path:
-    """A record with all its logs; `result` is added to what result.json holds, `None` leaves a log out."""
+    """A record with all its logs; `result` is added to what result.json has, `None` leaves a log out."""
     directory.mkdir(parents=True, exist_ok=True)
     stored = {
         "record_id": "r1",

@@ -67,7 +67,7 @@ def ask(store: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 def notes(store: Path) -> list[tuple[str, str]]:
-    """Return what was not taken as it stood: kind and reason, in order."""
+    """Return what was not taken as it was: kind and reason, in order."""
     return ask(store, "SELECT kind, reason FROM skipped_input ORDER BY kind, reason")
 
 

@@ -1,4 +1,4 @@
-"""Small facts by hand, and a picture of everything that a store holds."""
+"""Small facts by hand, and a picture of everything that a store has."""
 
 from __future__ import annotations
 

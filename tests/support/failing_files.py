@@ -26,7 +26,7 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 def file_faults(fault: Fault, within: Path, number: int = errno.ENOSPC) -> Iterator[None]:
     """Let a write below a folder fail while the block runs; half of what it wrote is there then.
 
-    With `SHORT` it only says that it wrote half.
+    With `SHORT` it only shows that it wrote half.
 
     Files that are opened for writing are counted, and each write, sync and move of theirs, whatever wrote it: Python's
     files, or the functions of `os`.

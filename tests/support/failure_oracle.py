@@ -44,7 +44,7 @@ def matrix(places: Iterable[tuple[Call, Place | None]]) -> Counter[tuple[str, st
 
 
 def marked(call: Call, notes: Iterable[Annotation]) -> Place | None:
-    """Tell what is blamed where people may have marked it; each note is of another author."""
+    """Return what is blamed where people may have marked it; each note is of another author."""
     place, seen, first = blame(call), visits(call), dict[str, int]()
     for at, visit in enumerate(seen):
         first.setdefault(visit["state"], at)
@@ -79,6 +79,6 @@ def came_from(state: str, seen: list[Visit], first: Mapping[str, int]) -> str:
 
 
 def blame(call: Call) -> Place | None:
-    """Tell what went wrong first in a failed call and was not made good, `None` of a call that did not fail."""
+    """Return what went wrong first in a failed call and was not made good, `None` of a call that did not fail."""
     found = blame_oracle.blame(call)
     return found and Place(found.before or "(start)", found.state or "(none found)", found.kind, found.detail)

@@ -22,7 +22,7 @@ class Fault:
     kills: bool = False
 
     def is_due(self) -> bool:
-        """Count a step, and say if it has to fail."""
+        """Count a step, and report whether it has to fail."""
         self.steps += 1
         if self.kills and self.steps == self.at:
             os.kill(os.getpid(), signal.SIGKILL)

@@ -40,9 +40,9 @@ def books(call, text):
 
 @dataclass(frozen=True)
 class FileWork:
-    """Hold a command that writes into the folder that it is run in.
+    """Describe a command that writes into the folder that it is run in.
 
-    `whole` are files that stand there before and are written anew, whole or not at all; `grows` one that is only added
+    `whole` are files that are there before and are written again, whole or not at all; `grows` one that is only added
     to. `by_lines` are files of lines that are kept one by one: each of them is whole, in an order of its own.
     """
 
@@ -150,7 +150,7 @@ def assert_survived(
 
 
 def files(folder: Path, *, by_lines: bool = False) -> dict[str, object]:
-    """Return what is in the files of a folder, without what says how and when they were made."""
+    """Return what is in the files of a folder, without what shows how and when they were made."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in _OF_THE_MOMENT]
     # What SQLite has not begun to use, or needs no more, tells nothing of the store beside it.
     paths = [path for path in paths if not path.name.endswith("-journal")]

@@ -188,7 +188,7 @@ def flow_file_page() -> str:
 
 
 def keys_of(place: str) -> dict[str, str]:
-    """Return the keys that a table of a flow file may have, with what each holds."""
+    """Return the keys that a table of a flow file may have, with what each has."""
     kind, _ = PARTS[place]
     return {
         **{each.encode_name: _holds(each.type) for each in msgspec.structs.fields(kind)},
@@ -206,7 +206,7 @@ def form_at(place: str) -> set[str]:
 
 
 def type_of(place: str, key: str) -> Any:
-    """Return the type of a key, `None` where no type has it."""
+    """Return the type of a key, `None` if no type has it."""
     return {each.encode_name: each.type for each in msgspec.structs.fields(PARTS[place][0])}.get(key)
 
 

@@ -21,7 +21,7 @@ def printed(table: Table, format: str, **options: Any) -> str:
 
 
 def assert_golden(text: str, name: str) -> None:
-    """The text is what the golden file says; with RIFF_UPDATE_GOLDEN=1 in the environment it becomes that."""
+    """The text is what the golden file reports; with RIFF_UPDATE_GOLDEN=1 in the environment it becomes that."""
     path = GOLDEN / name
     if os.environ.get("RIFF_UPDATE_GOLDEN") == "1":
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ class HearingSession:
         return None
 
     async def reply(self, text: str) -> AgentReply:
-        """Hear facts, go on where nothing is missing, and ask for what is."""
+        """Hear facts, go on if nothing is missing, and ask for what is."""
         self._said += f" {text}".casefold()
         state = self._hear()
         if self._missing(state) or text in phrases().mishears:

@@ -92,7 +92,7 @@ def build_wordy(folder: Path, said: str, **more: str) -> Path:
 
 
 def judged(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what two judges say of a call, one of them with all that can be said of a verdict."""
+    """Yield what two judges say about a call, one of them with all that can be said of a verdict."""
     text = call["flow"]
     named = {"run_id": call["run_id"], "conversation_id": call["conversation_id"]}
     yield {**named, "judge": text, "score": 5}

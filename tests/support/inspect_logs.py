@@ -31,7 +31,7 @@ class Member(NamedTuple):
 
 
 def member(name: str, content: Any, method: int = ZSTD, **says: int) -> Member:
-    """A member that holds JSON, or bytes as they are."""
+    """A member that has JSON, or bytes as they are."""
     return Member(name, content if isinstance(content, bytes) else json.dumps(content).encode(), method, says)
 
 
@@ -126,7 +126,7 @@ def span(key: str, kind: str, name: str, parent: str | None = None) -> dict[str,
 
 
 def sample(name: Any = "s1", epoch: Any = 1, **fields: Any) -> dict[str, Any]:
-    """A sample of a call without a word, as far as no `fields` say more."""
+    """A sample of a call without a word, as far as no `fields` show more."""
     return {
         "id": name,
         "epoch": epoch,

@@ -13,7 +13,7 @@ _HEAD = """\
 `riff-tui schema` prints all of this as [JSON Schema](https://json-schema.org), `riff-tui schema states` that of one
 view and `riff-tui schema gate` that of one command; `make readme` writes this page from it. Every JSON has
 `schema_version`: a key may be added within a version, none goes or changes its meaning. What `eva` prints has none:
-names of metrics and calls are its keys, and what a call holds is EVA's.
+names of metrics and calls are its keys, and what a call contains is EVA's.
 
 - `riff-tui dump VIEW --format json` prints one object: {of_all}; `--format jsonl` prints the rows alone, one a line.
 - A row that leads somewhere has `drill`: `view`, `where` and `argv`, a list of arguments that runs as it is.

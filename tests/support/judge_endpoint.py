@@ -34,14 +34,14 @@ class Asked:
 
     @property
     def turns(self) -> list[dict[str, Any]]:
-        """Return what stands in the evidence block."""
+        """Return what is in the evidence block."""
         found: list[dict[str, Any]] = json.loads(block(self.call))
         return found
 
 
 @dataclass(frozen=True)
 class Reply:
-    """Hold what the server sends back; `promised` is the length it announces where that is a lie."""
+    """Describe what the server sends back; `promised` is the length it announces if that is a lie."""
 
     status: int = 200
     body: bytes = b""
@@ -55,7 +55,7 @@ Behaviour = Callable[[Asked], Reply]
 
 
 class Endpoint:
-    """Hold what a test knows of the server: where it is, what it was asked, and how it behaves from now on."""
+    """Keep what a test knows of the server: where it is, what it was asked, and how it behaves from now on."""
 
     def __init__(self, behave: Behaviour) -> None:
         self.behave = behave
@@ -121,7 +121,7 @@ class _Server(ThreadingHTTPServer):
         self.endpoint = endpoint
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed is no error."""
+        """A client that was killed is not an error."""
 
 
 @contextmanager

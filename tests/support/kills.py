@@ -21,7 +21,7 @@ from tests.surface.tui import ExitCode
 
 
 class Killable(Protocol):
-    """Describe what can be killed: it is begun anew each time, and done again where it was killed."""
+    """Describe what can be killed: it is begun again each time, and done again where it was killed."""
 
     @property
     def name(self) -> str:
@@ -42,7 +42,7 @@ class Killable(Protocol):
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Do something in a process of its own, which says nothing; return its id."""
+    """Do something in a process of its own, which shows nothing; return its id."""
     child = os.fork()
     if child:
         return child
@@ -59,7 +59,7 @@ def forked(work: Callable[[], object]) -> int:
 
 
 def was_killed(child: int) -> bool:
-    """Wait for a process, and say whether it was killed; otherwise it has ended well."""
+    """Wait for a process, and report whether it was killed; otherwise it has ended well."""
     _, status = os.waitpid(child, 0)
     ended = os.waitstatus_to_exitcode(status)
     assert ended in (0, -signal.SIGKILL), f"it ended with {ended}"
@@ -166,7 +166,7 @@ def kill_at_a_step(of: Killable, at: int) -> None:
 
 
 def kill_after(of: Killable, seconds: float) -> bool:
-    """Kill it after some time, and say whether it was still under way then."""
+    """Kill it after some time, and report whether it was still under way then."""
     of.begin()
     child = forked(lambda: of.work(Fault(NEVER)))
     time.sleep(seconds)

@@ -9,7 +9,7 @@ from tests.surface.store import ScoredCall, ScorePage
 
 
 class ListedScore(NamedTuple):
-    """Hold one score of a call, with the columns of `Scores`."""
+    """Describe one score of a call, with the columns of `Scores`."""
 
     call: ScoredCall
     aspect: str

@@ -281,7 +281,7 @@ def deeds(call: Call) -> float:
 
 
 def wrong_slots(call: Call) -> set[str]:
-    """Slots that hold at the end another value than the caller had to say, but for case and blanks."""
+    """Slots that have at the end another value than the caller had to say, but for case and blanks."""
     held = {
         event["slot"]: event["value"]
         for event in call["events"]
@@ -429,7 +429,7 @@ def ways(calls: Iterable[Call], flow: str, state: str) -> tuple[int, int, Counte
 
 
 def blast(calls: Iterable[Call], flow: str, state: str) -> dict[str, Row]:
-    """What lies behind a state: the share of calls that had been there, and those that there would have been more."""
+    """What is behind a state: the share of calls that had been there, and those that there would have been more."""
     own = [call for call in counted(calls) if call["flow"] == flow]
     before: dict[str, list[bool]] = defaultdict(list)
     forward: dict[str, int] = Counter()
@@ -518,7 +518,7 @@ def outcome_places(call: Call) -> dict[str, int]:
 
 
 def outcomes(call: Call) -> set[str]:
-    """The terminals that a call came to, was sent to, or says that it ended in."""
+    """The terminals that a call came to, was sent to, or shows that it ended in."""
     ends = success_terminals(call) | escalation_terminals(call)
     return {name for name in ends if call["events"] and name in touched(call)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 # Each is a regular expression, found in any case.
 PLAIN = {
@@ -30,17 +31,24 @@ PLAIN = {
     r"so often": "times",
     r"in the stead": "instead",
     r"as it stands": "as it is",
-    r"(?<!there )is no": "is not a",
+    r"(?<!there )is no(?! longer)": "is not a",
     r"the answer broke off": "connection closed mid-response",
 }
+# Words that docstrings and comments may have besides: they are about speech and keys, or draw on a screen.
+SPOKEN = (
+    r"holds?|held", r"lies|lay", r"(?:says|said) (?:so|which|what|how|whether|that|where|why)",
+    r"tells|is told|are told|is said|are said", r"taken (?:as|for)|takes? (?:\w+ )?for", r"gives? way|gave way",
+    r"breaks? in|broke in|broken into",
+)  # fmt: skip
 _SHOWN = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
-def found(text: str) -> list[str]:
+def found(text: str, allowed: Container[str] = ()) -> list[str]:
     """Return the words of a text that are not plain, each with its line and what to write instead."""
     return [
         f"{text.count(chr(10), 0, match.start()) + 1}: {match[0]} ({plain})"
         for words, plain in PLAIN.items()
+        if words not in allowed
         for match in re.finditer(rf"(?<![\w-])(?:{words})(?![\w-])", text, re.IGNORECASE)
     ]
 

@@ -25,7 +25,7 @@ _SETTINGS = {
 
 
 def programs() -> Path | None:
-    """Return the folder of the server's programs, `None` where it is not installed."""
+    """Return the folder of the server's programs, `None` if it is not installed."""
     named = shutil.which("postgres")
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
     found = [*installed[-1:], *([Path(named).resolve()] if named else [])]

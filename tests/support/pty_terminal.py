@@ -39,7 +39,7 @@ _OUR_SEQUENCES = re.compile(
 
 
 class Terminal:
-    """Runs a Python program on a pty of a given size, where `cold` with an interpreter that starts anew.
+    """Runs a Python program on a pty of a given size, where `cold` with an interpreter that starts again.
 
     What it sent is kept, all of it and what came since the last `take`.
     """
@@ -99,7 +99,7 @@ class Terminal:
         self.wait(lambda: text in self.text, f"{text!r}")
 
     def wait(self, seen: Callable[[], bool], what: str = "it") -> None:
-        """Read until a condition holds."""
+        """Read until a condition is true."""
         ends = time.monotonic() + _LONGEST_S
         while not seen():
             self._read(0.05)
@@ -150,7 +150,7 @@ class Terminal:
         raise AssertionError(f"the program did not end; the screen is\n{self.text}")
 
     def stopped(self) -> bool:
-        """Tell whether the program is suspended."""
+        """Return whether the program is suspended."""
         pid, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
         return pid == self.pid and os.WIFSTOPPED(status)
 
@@ -161,7 +161,7 @@ class Terminal:
 
     @property
     def is_as_before(self) -> bool:
-        """Tell whether lines are edited and echoed as they were before the program ran."""
+        """Return whether lines are edited and echoed as they were before the program ran."""
         return self.modes == self._modes
 
     @property
@@ -176,7 +176,7 @@ class Terminal:
 
     @property
     def works(self) -> bool:
-        """Tell whether a thread of the program has something to do, also where it waits for a busy processor."""
+        """Return whether a thread of the program has something to do, also where it waits for a busy processor."""
         folder = f"/proc/{self.pid}/task"
         with contextlib.suppress(OSError):
             for task in os.listdir(folder):

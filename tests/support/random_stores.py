@@ -74,7 +74,7 @@ class World:
         self._stored: bytes | None = None
 
     def store(self, path: Path) -> Store:
-        """A store that holds them, opened for reading only."""
+        """A store that has them, opened for reading only."""
         if self._stored is None:
             with fresh(path) as store:
                 put(store, "calls.jsonl", self.calls)
@@ -106,7 +106,7 @@ def world(seed: int, size: int = 24) -> World:
         for index, (judge, prompt) in enumerate(JUDGES)
         if chance.random() < 0.4
     ]  # fmt: skip
-    # Every judge is known, so that the versions of a name are told apart.
+    # Every judge is known, so that the versions of a name are distinguished.
     verdicts += [
         verdict("nowhere", 1.0, judge=judge, prompt_hash=prompt, line=100_000 + index)
         for index, (judge, prompt) in enumerate(JUDGES)
@@ -202,7 +202,7 @@ def _step(chance: random.Random) -> ExpectedStep:
     )
 
 
-# what a filter says of the same facts
+# what a filter reports of the same facts
 
 
 def record_of(facts: ConversationFacts, judged: Mapping[str, float | None]) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def rows_of(facts: ConversationFacts) -> list[dict[str, Any]]:
 
 
 def about_states(predicate: Predicate) -> bool:
-    """Tell whether a part speaks of some row of states."""
+    """Return whether a part speaks of some row of states."""
     match predicate:
         case Term(name):
             return name is not None and field_of(name).level == "state"
@@ -251,7 +251,7 @@ def about_states(predicate: Predicate) -> bool:
 
 
 def holds(predicate: Predicate | None, record: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether a call is as the predicate says; parts side by side about states speak of one row."""
+    """Return whether a call is as the predicate asks; parts side by side about states speak of one row."""
     match predicate:
         case None:
             return True

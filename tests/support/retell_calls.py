@@ -198,7 +198,7 @@ def opinion(is_good: bool) -> dict[str, Any]:
 
 
 def written(path: Path, value: Any) -> Path:
-    """A file of a value in JSON, or of one a line where its name says so."""
+    """A file of a value in JSON, or of one a line where its name reports so."""
     if path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(each) + "\n" for each in value))
     else:

@@ -49,7 +49,7 @@ class RunDirectory:
         self._write()
 
     def end(self, moment: float, how: Any = "done") -> None:
-        """Say that the process ended."""
+        """Report that the process ended."""
         self.document.invocations[-1].ended_at = stamp(moment)
         self.document.invocations[-1].ended = how
         self._write()

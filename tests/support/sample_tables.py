@@ -42,7 +42,7 @@ STATE_COLUMNS: Sequence[Column] = (
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing that stands for any other."""
+    """A drawing that represents any other."""
 
     lines: tuple[str, ...]
 

@@ -72,7 +72,7 @@ async def let_in(link: str) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 class Page:
-    """Hold the connection of a page: what was sent to it, and what one would see."""
+    """Keep the connection of a page: what was sent to it, and what one would see."""
 
     def __init__(self, connection: aiohttp.ClientWebSocketResponse, width: int, height: int) -> None:
         self.connection = connection
@@ -96,7 +96,7 @@ class Page:
         await self.say("resize", {"width": width, "height": height})
 
     async def wait(self, seen: Callable[[], object], what: str) -> None:
-        """Read until a condition holds."""
+        """Read until a condition is true."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not seen():
@@ -157,7 +157,7 @@ def pids(server: ExplorerServer) -> list[int]:
 
 
 async def raw_answer(server: ExplorerServer, request: str) -> tuple[int, str]:
-    """Send a request as it stands, which no client would, and return the status and the rest."""
+    """Send a request as it is, which no client would, and return the status and the rest."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(request.replace("\n", "\r\n").encode())
     async with asyncio.timeout(PATIENCE_S):

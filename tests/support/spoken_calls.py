@@ -60,6 +60,6 @@ def made(path: Path) -> Store:
 
 
 def together(found: list[ConversationFacts]) -> Interaction | None:
-    """The sums of some calls, `None` where there is no record of who spoke when in any."""
+    """The sums of some calls, `None` if there is no record of who spoke when in any."""
     there = [facts.interaction for facts in found if facts.interaction is not None]
     return reduce(add, there) if there else None

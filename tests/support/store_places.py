@@ -1,4 +1,4 @@
-"""Places of stores, in files and on a server, where statements fail and all that a store holds can be compared."""
+"""Places of stores, in files and on a server, where statements fail and all that a store has can be compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Place(Protocol):
         """Let a statement fail while the block runs."""
 
     def store(self, begin: Path | None) -> str:
-        """Return where a store is with all that a file has, or where none is."""
+        """Return where a store is with all that a file has, or if none is."""
 
     def picture(self, location: str, *, with_keys: bool) -> Any:
         """Return every row of a store."""
@@ -82,7 +82,7 @@ class OnServer:
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """Hold how many statements a work takes, and what it leaves."""
+    """Describe how many statements a work takes, and what it leaves."""
 
     statements: int
     left: Any

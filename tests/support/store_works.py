@@ -39,7 +39,7 @@ Work = Callable[[str], None]
 
 @dataclass(frozen=True)
 class StoreWork:
-    """Name a work, and the file of the store that it begins with, `None` where it makes one.
+    """Name a work, and the file of the store that it begins with, `None` if it makes one.
 
     Done again where it was interrupted it leaves all rows as they are undisturbed, with their keys if `keeps_keys`.
     """
@@ -90,7 +90,7 @@ def migration(folder: Path) -> StoreWork:
 
 
 def _change(folder: Path) -> None:
-    """Take calls away, add some, let one stand in another file, and let a judge say other things."""
+    """Take calls away, add some, let one are in another file, and let a judge say other things."""
     one, other = (folder / run / "flow-transcripts-tiny.jsonl" for run in ("run-1", "run-2"))
     lines = one.read_text("utf-8").splitlines(keepends=True)
     more = [json.dumps(tiny_store.viewing(30 + each, "gemini", "books", run="run-2", latency=800)) for each in range(9)]

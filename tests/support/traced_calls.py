@@ -36,7 +36,7 @@ def lines(spans: Sequence[dict[str, Any]]) -> str:
 
 
 def message(role: str, text: str) -> str:
-    """What stands in `gen_ai.input.messages` and `gen_ai.output.messages`."""
+    """What is in `gen_ai.input.messages` and `gen_ai.output.messages`."""
     return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
 
 

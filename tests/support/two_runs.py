@@ -33,7 +33,7 @@ def calls(run: str) -> Iterator[ConversationFacts]:
         yield made(run, "weather", task, failed=False, seconds=0.5 if later else 0.75)
         if not later and task < 3:
             yield made(run, "gone", task, failed=False, seconds=1.0)
-    # Without a scenario nothing says which call of the other run it goes with.
+    # Without a scenario nothing shows which call of the other run it goes with.
     yield made(run, "dental", 99, failed=True, seconds=1.25, scenario=None)
 
 

@@ -62,7 +62,7 @@ def vapi_call(name: str = "c-1", messages: list[dict[str, Any]] | None = None, *
 
 
 def report(call: dict[str, Any]) -> dict[str, Any]:
-    """The body of the webhook that tells of a call at its end: most of it stands beside the call."""
+    """The body of the webhook that reports a call at its end: most of it is beside the call."""
     told = {key: call[key] for key in ("endedReason", "artifact", "analysis", "startedAt", "endedAt") if key in call}
     kept = {key: call[key] for key in call if key not in told}
     return {"message": {"type": "end-of-call-report", "call": kept, **told}}

@@ -197,5 +197,5 @@ MARKED = Voice(
 
 
 def document(voice: Voice | Mapping[str, Any] = VOICE) -> dict[str, object]:
-    """A kept transcript that holds a voice call."""
+    """A kept transcript that has a voice call."""
     return {"turns": [], "events": [], "tool_calls": [], "voice": msgspec.to_builtins(voice)}

@@ -53,7 +53,7 @@ _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG")
 def start(arguments: Sequence[str], environ: Mapping[str, str], terminal: int) -> int | None:
     """Return the process, a child of this one, that runs what Python would with these arguments on a terminal.
 
-    None where only a Python that starts anew can: what it reads at its start differs, or this is not Linux.
+    None where only a Python that starts again can: what it reads at its start differs, or this is not Linux.
     """
     if sys.platform != "linux" or _for_the_interpreter(environ) != _for_the_interpreter(os.environ):
         return None

@@ -1,4 +1,4 @@
-"""Define the context of a call: what its three logs say together, in the terms that EVA's metrics are defined in."""
+"""Define the context of a call: what its three logs show together, in the terms that EVA's metrics are defined in."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class MetricContext:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the context as JSON holds it: turns as text keys, sets as sorted lists, pairs as lists."""
+        """Return the context as JSON: turns as text keys, sets as sorted lists, pairs as lists."""
         names = (*(each.name for each in fields(self)), *_DERIVED)
         return {name: _plain(getattr(self, name)) for name in names}
 

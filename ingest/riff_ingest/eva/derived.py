@@ -28,7 +28,7 @@ _SIDES = {"assistant": "agent", "user": "caller"}
 
 @dataclass(slots=True)
 class Derived:
-    """Describe what a call's trace says in the terms of every source; `states` are those visited, in order.
+    """Describe what a call's trace shows in the terms of every source; `states` are those visited, in order.
 
     `places` are the numbers, from 1 on, of the first thing that each side said in each turn.
     """
@@ -52,7 +52,7 @@ def derive(context: MetricContext, moments: CallClock, tool_types: Mapping[str, 
 
 
 def error_of(response: Any) -> str | None:
-    """Return what a tool's response says went wrong, `None` if nothing did."""
+    """Return what went wrong according to a tool's response, `None` if nothing did."""
     if not isinstance(response, Mapping):
         return None
     kind, status = response.get("error_type"), response.get("status")
@@ -304,7 +304,7 @@ def told_changes(name: str, types: Mapping[str, str]) -> bool | None:
 
 
 def is_transfer(name: str, types: Mapping[str, str]) -> bool:
-    """Return whether a tool hands the call to a human; one of a type that does other work, with miles say, does not."""
+    """Return whether a tool hands the call to a human; one of a type that does other work, such as miles, does not."""
     return name.lower().startswith("transfer") and types.get(name.lower(), SYSTEM) == SYSTEM
 
 
@@ -326,8 +326,8 @@ def expected_steps(
 ) -> list[ReferenceStep] | None:
     """Return the reference steps of a dataset's `expected_trace`; entries that are no calls of tools are passed over.
 
-    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing. `None` if there
-    is no trace.
+    `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing. `None` without
+    a trace.
     """
     if trace is None:
         return None

@@ -1,4 +1,4 @@
-"""Find the conversations of a run's directory, and what the names in it say."""
+"""Find the conversations of a run's directory, and what its names mean."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Identity:
 
 
 def identity_of(directory: Path, result: Mapping[str, Any] | None, configuration: Configuration) -> Identity:
-    """Return the names by where an absolute directory lies; which record was played says result.json, if anything.
+    """Return the names by the place of an absolute directory; result.json names the record that was played.
 
     A directory that is in no run's records belongs to the run that the directory around it is named after.
     """
@@ -172,7 +172,7 @@ def accompanies(path: Path) -> bool:
 
 
 def claims(directory: Path) -> bool:
-    """Return whether a directory is that of one conversation: it has logs of one, or lies where only those lie."""
+    """Return whether a directory is that of one conversation: it has logs of one, or is where only those are."""
     path = Path(os.path.abspath(directory))
     names = _names(path)
     if names is None or is_archived(path.name):
@@ -183,7 +183,7 @@ def claims(directory: Path) -> bool:
 
 
 def set_aside(directory: Path) -> str | None:
-    """Return why a directory is no conversation that counts although it looks like one, `None` if that is not so."""
+    """Return why a directory is not a conversation that counts although it looks like one, `None` if that is not so."""
     path = Path(os.path.abspath(directory))
     if not is_archived(path.name):
         return None
@@ -231,7 +231,7 @@ def _is_directory(path: Path) -> bool:
 
 
 def _is_in_records(path: Path) -> bool:
-    """Return whether a directory lies where a run has its records or the trials of one."""
+    """Return whether a directory is where a run keeps its records or the trials of one."""
     return path.parent.name == RECORDS or (path.name.startswith("trial_") and path.parent.parent.name == RECORDS)
 
 

@@ -33,7 +33,7 @@ class HistoryEvent(NamedTuple):
 
 
 def inner(data: Any, key: str) -> Any:
-    """Return what the simulator's log holds one level down, at `data.data`."""
+    """Return what the simulator's log has one level down, at `data.data`."""
     value = data.get("data") if isinstance(data, Mapping) else None
     return value.get(key) if isinstance(value, Mapping) else None
 
@@ -93,7 +93,7 @@ def seconds(value: Any) -> float | None:
 # Count what was wrong with a call's logs by kind, so that nothing is lost in silence and nothing stops.
 @dataclass(slots=True)
 class Warnings:
-    """Count each kind of trouble and keep the first occurrence; a kind is said in one line."""
+    """Count each kind of trouble and keep the first occurrence; a kind takes one line."""
 
     counts: dict[str, int] = field(default_factory=dict)
     firsts: dict[str, str] = field(default_factory=dict)

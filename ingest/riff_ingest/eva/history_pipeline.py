@@ -82,7 +82,7 @@ def context_of(
 
 
 def _finished(events: list[HistoryEvent]) -> bool:
-    """Return whether the last that the simulator has to say is a goodbye."""
+    """Return whether the simulator's last words are a goodbye."""
     last = next((event for event in reversed(events) if event.source == SIMULATOR), None)
     return last is not None and says_goodbye(last.event_type, last.data)
 

@@ -358,7 +358,7 @@ def says_goodbye(event_type: Any, event: Any) -> bool:
 
 
 def reason_of(event: Any) -> Any:
-    """Return why the session ended, as an event of the connection says it."""
+    """Return why the session ended, as an event of the connection gives it."""
     details = inner(event, "details")
     return details.get("reason") if isinstance(details, dict) else None
 

@@ -184,7 +184,7 @@ def _take_dataset(context: MetricContext, record: Mapping[str, Any], warnings: W
     try:
         record = filled(record, context.language)
     except BrokenInput as problem:
-        # Held against placeholders, every database would be another one.
+        # Compared with placeholders, every database would differ.
         warnings.add("dataset_record_unfilled", problem.reason)
         return
     truth = record.get("ground_truth")
@@ -215,7 +215,7 @@ _OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
 
 
 class ConversationSet(NamedTuple):
-    """Describe the conversations of a directory by output id; `single` where it is one itself."""
+    """Describe the conversations of a directory by output id; `single` if it is one itself."""
 
     directories: dict[str, Path]
     single: bool
@@ -224,8 +224,7 @@ class ConversationSet(NamedTuple):
 def conversations_in(directory: Path) -> ConversationSet:
     """Find the conversations of a directory: a run, a record with trials, or one conversation, archived ones included.
 
-    In a run, and in its directory of records, archived attempts do not count. Nothing is found where it is none of
-    these.
+    In a run, and in its directory of records, archived attempts do not count. Nothing is found if it is none of these.
     """
     path = Path(os.path.abspath(directory))
     if path.name == RECORDS and is_run(path.parent) and not claims(path):

@@ -85,7 +85,7 @@ def played_record(path: str | None, record: str, language: str, warnings: Warnin
     try:
         return filled(found, language, aliases)
     except BrokenInput:
-        return found  # reading the record fails on it once more, and says so
+        return found  # reading the record fails on it once more, and reports it
 
 
 def agent_at(path: str | None, warnings: Warnings) -> Mapping[str, Any] | None:
@@ -166,7 +166,7 @@ class Configuration:
 
 
 def configuration(document: Mapping[str, Any]) -> Configuration:
-    """Return what a config.json says; what it does not say has EVA's defaults."""
+    """Return what a config.json sets; what it does not set has EVA's defaults."""
     block = document.get("model")
     from_old_key = not (isinstance(block, Mapping) and block)
     if from_old_key:
@@ -262,7 +262,7 @@ def aliases_folder(path: Path) -> list[Path]:
 
 
 def aliases_beside(path: Path) -> list[dict[str, Any]]:
-    """Return what the files beside a dataset say, in the order of their names."""
+    """Return what the files beside a dataset contain, in the order of their names."""
     found = []
     for file in aliases_folder(path):
         defects: Counter[str] = Counter()

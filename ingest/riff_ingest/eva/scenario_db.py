@@ -61,7 +61,7 @@ def databases_differ(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> 
     """Return tables that were added, removed and modified; the session is a table like any other.
 
     A modified table has `records_added`, `records_removed` and `records_modified`; one that is not an object has
-    `expected` and `actual`. A modified record is told as `values_differ` tells it.
+    `expected` and `actual`. A modified record is described as by `values_differ`.
     """
     changed = {name: _tables_differ(expected[name], actual[name]) for name in sorted(expected.keys() & actual.keys())}
     return {

@@ -45,7 +45,7 @@ _BY_CALLS_OF_TOOLS = "transcription_accuracy_key_entities"
 
 
 def stored_metrics(directory: Path, warnings: Warnings) -> dict[str, Any]:
-    """Return what the metrics.json of a conversation holds, nothing if it is missing or broken."""
+    """Return what the metrics.json of a conversation has, nothing if it is missing or broken."""
     path = find(directory, METRICS_FILE)
     if path is None:
         return {}
@@ -76,7 +76,7 @@ def stored_scores(metrics: Mapping[str, Any], warnings: Warnings) -> dict[str, M
 
 
 def stored_pass(scores: Mapping[str, MetricScore]) -> bool | None:
-    """Return whether EVA found the task done; `None` if it does not say."""
+    """Return whether EVA found the task done; `None` if it does not show it."""
     score = scores.get(_TASK)
     if score is None or score.skipped or score.value is None:
         return None

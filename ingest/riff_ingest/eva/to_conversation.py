@@ -136,7 +136,7 @@ def _persona(played: Mapping[str, Any] | None) -> str | None:
 
 
 def _stored_start(result: Mapping[str, Any] | None) -> str | None:
-    """Return when the worker says it began: in its own time without a zone, so only where no log shows."""
+    """Return when the worker began by its own words: in its own time without a zone, so only where no log shows."""
     started = (result or {}).get("started_at")
     return started if isinstance(started, str) and parse_time(started) is not None else None
 
@@ -244,7 +244,7 @@ def voice_of(
 
 
 def task_of(passed: bool | None, source: str | None, score: MetricScore | None) -> Task:
-    """Return whether the task was done and, where the score tells, how the database differs from the expected one."""
+    """Return whether the task was done and, if the score shows it, how the database differs from the expected."""
     details = score.details if score is not None else {}
     message = details.get("message")
     return Task(
@@ -307,7 +307,7 @@ def _object(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) and not is_deep(value) else {}
 
 
-# Choose what a voice call scores in the store: what its logs tell, else what EVA stored (docs/formats/eva.md).
+# Choose what a voice call scores in the store: what its logs show, else what EVA stored (docs/formats/eva.md).
 MISMATCH = 0.05
 _TASK = "task_completion"
 
@@ -334,7 +334,7 @@ def aspects_of(computed: Mapping[str, MetricScore], stored: Mapping[str, MetricS
             found.stored |= {} if theirs is None else {name: theirs}
         elif name in computed and (reason := _reason(name, computed[name])):
             found.unmeasured[name] = reason
-        # Whether the task was done is told in words of its own.
+        # Whether the task was done has words of its own.
         if name != _TASK and ours is not None and theirs is not None and abs(ours - theirs) > MISMATCH:
             found.mismatches.append(f"{name} stored as {theirs:g}, recomputed as {ours:g}")
     return found

@@ -316,7 +316,7 @@ class _Machine:
             self._rollback = True
 
     def _user_speech(self, text: str, at: int) -> None:
-        """Take what the simulator was told to say; it may arrive before its audio, and then twice (R6.12)."""
+        """Take what the simulator was given to say; it may arrive before its audio, and then twice (R6.12)."""
         if not self._user_open and self._answered:
             self._parked.append((text, at))
             self._parked_texts.add(text)

@@ -196,7 +196,7 @@ def _held(head: FileHead) -> str:
 class Foreign(NamedTuple):
     """Describe data that others write: which keys it has, each one of several, and what helps who has it.
 
-    `kinds` are values of `type` that it has then, if these tell.
+    `kinds` are values of `type` that it has then, if these show it.
     """
 
     what: str

@@ -1,4 +1,4 @@
-"""Read what judges said of the calls of a tau run: summaries with an entry for each verdict (docs/formats/tau.md)."""
+"""Read what judges said about a tau run's calls: summaries with an entry for each verdict (docs/formats/tau.md)."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _end(data: bytes, place: int) -> int | None:
 
 
 def _bracketed_end(data: bytes, place: int) -> int | None:
-    """Return the same by brackets, of what is no JSON, as NaN is none."""
+    """Return the same by brackets, of what is not JSON, such as NaN."""
     depth = 0
     while True:
         inner = _NO_BRACKET.match(data, place)

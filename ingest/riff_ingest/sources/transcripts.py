@@ -282,7 +282,7 @@ def read_some(
     """Yield the conversations on some lines of a file with their numbers, and what had to be left out.
 
     A line without a contract has that of an earlier line of its run and flow, else that of the flow in the context.
-    Never raises on what a file has: a line that is no conversation is `skipped`, a field that does not fit is a
+    Never raises on what a file has: a line that is not a conversation is `skipped`, a field that does not fit is a
     `defect`, what is left out of lists is counted in `defects`.
     """
     reader = _TranscriptReader(run_of(path), context.contracts, contracts)
@@ -362,7 +362,7 @@ class _TranscriptReader:
         return contract
 
     def _finish(self, call: Conversation, contract: Contract | None) -> list[str]:
-        """Complete a conversation by what its line does not tell, and return why a field is left out."""
+        """Complete a conversation by what its line lacks, and return why a field is left out."""
         call.run_id = call.run_id or self._run
         call.contract = self._contract_of(call.run_id, call.flow, contract)
         started_at, call.started_at = call.started_at, None

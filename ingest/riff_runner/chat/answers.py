@@ -28,7 +28,7 @@ class NotAnAnswer(RiffError):
 
 
 class ToldError(RiffError):
-    """Report an error that an endpoint tells within an answer; `error` is what it says."""
+    """Report an error that an endpoint sends within an answer; `error` is its message."""
 
     def __init__(self, error: Any) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class ToldError(RiffError):
 
 
 class ReadAnswer(NamedTuple):
-    """Describe what an answer says."""
+    """Describe what an answer contains."""
 
     text: str
     tool_calls: tuple[ChatToolCall, ...]
@@ -48,8 +48,8 @@ class ReadAnswer(NamedTuple):
 class AnswerReader:
     """Join an answer from pieces of its bytes, cut wherever they may be.
 
-    Whether it is a document or a stream is told by how it begins, since not every server says so or keeps to what it
-    was asked for.
+    Its beginning shows whether it is a document or a stream, since not every server declares it or keeps to what it was
+    asked for.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class AnswerReader:
 
     @property
     def has_words(self) -> bool:
-        """Return whether the model has begun to speak, where that can be told before the end."""
+        """Return whether the model has begun to speak, where that can be seen before the end."""
         return self._said.has_words or any(piece.strip() for piece in self._refusal)
 
     def feed(self, piece: bytes) -> None:
@@ -197,7 +197,7 @@ def _count(tokens: Any) -> int | None:
     return tokens if type(tokens) is int and tokens >= 0 else None
 
 
-# Every part may be something else than the API says, so each one is looked at before it is used.
+# Every part may be something else than the API promises, so each one is looked at before it is used.
 Odd: TypeAlias = list[Any] | str | float | int | bool | None
 """What may stand where the API has an object."""
 OddList: TypeAlias = dict[str, Any] | str | float | int | bool | None
@@ -279,7 +279,7 @@ def _converted(found: Any) -> _Document:
 
 
 def object_of(data: bytes) -> Any:
-    """Return what the bytes spell as it is, the first one of a list; `None` if that is no JSON.
+    """Return what the bytes spell as it is, the first one of a list; `None` if that is not JSON.
 
     It takes half a character too, which the quicker decoder does not.
     """

@@ -110,7 +110,7 @@ class ChatClient:
         raise EndpointDown(f"{fault.reason}{times}{wish}") from None
 
     async def _asked(self, body: Mapping[str, Any], pace: Pace, entered: int, started: float) -> ChatReply:
-        """Send a request once, and tell the pace of the host how it went."""
+        """Send a request once, and report to the pace of the host how it went."""
         try:
             reply = await self._sent(body, started)
             pace.answered()

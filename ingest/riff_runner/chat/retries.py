@@ -134,7 +134,7 @@ def _fault(
 
 
 def _error_of(document: Any) -> Any:
-    """Return the error in a body, in whichever of the usual places it stands."""
+    """Return the error in a body, in whichever of the usual places it is."""
     if isinstance(document, list) and document:
         document = document[0]
     if not isinstance(document, dict):

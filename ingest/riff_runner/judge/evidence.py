@@ -62,8 +62,8 @@ def can_be_judged(turns: Sequence[Turn]) -> bool:
 def evidence_of(turns: Sequence[Turn]) -> Evidence:
     """Return what a judge is shown of a call: turns are numbered from 1 as in the transcript, silent ones left out.
 
-    Of a turn at most `LONGEST_TURN` characters are shown, and of a call that is longer than
-    `LONGEST_BLOCK` its beginning and its end; what is not shown is said.
+    Of a turn at most `LONGEST_TURN` characters are shown, and of a call that is longer than `LONGEST_BLOCK` its
+    beginning and its end; a note counts what is not shown.
     """
     numbered = [(number, turn) for number, turn in enumerate(turns, start=1) if turn.text.strip()]
     lines = [_line(_shown(number, turn)) for number, turn in numbered]
@@ -121,7 +121,7 @@ def visible(text: str) -> str:
 
 
 def without_brackets(document: str) -> str:
-    """Return a JSON document that means the same and holds nothing that looks like `<` or `>`."""
+    """Return a JSON document that means the same and contains nothing that looks like `<` or `>`."""
     if document.isascii() and "<" not in document and ">" not in document:
         return document
     return _BRACKET.sub(_escaped, document)

@@ -74,7 +74,7 @@ class Ledger:
         return found
 
     def hold(self, runs: Iterable[str]) -> None:
-        """Open the files of these runs for this process alone, and mend what a sudden end left in them."""
+        """Open the files of these runs for this process alone, and repair what a sudden end left in them."""
         self._syncing = self._syncing or ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
         for path in sorted({self._place(run) for run in runs}):
             with naming(path):
@@ -87,7 +87,7 @@ class Ledger:
             self._open[path].append(encode_line(line))
 
     def close(self) -> None:
-        """Put the files in order: by conversation, of several lines that say the same thing the best, then the last."""
+        """Put the files in order: by conversation, of several lines on the same thing the best, then the last."""
         try:
             for path in list(self._open):
                 with naming(path):
@@ -155,7 +155,7 @@ class _File:
             os.close(self._descriptor)
 
     def _mend(self) -> None:
-        """End the last line, or take it away where it is torn."""
+        """End the last line, or take it away if it is torn."""
         content = _content(self._path)
         if not content or content.endswith(b"\n"):
             return

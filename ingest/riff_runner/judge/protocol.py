@@ -102,7 +102,7 @@ def _prompt_hash(text: str) -> str:
 
 
 class ConversationName(NamedTuple):
-    """Identify a call; what a verdict does not say of flow, agent and trial is `None`."""
+    """Identify a call; what a verdict lacks of flow, agent and trial is `None`."""
 
     run: str
     conversation: str

@@ -25,7 +25,7 @@ class _Recorded:
 
 
 class ReplayJudge:
-    """Answer what humanness files or recordings hold.
+    """Answer from humanness files or recordings.
 
     A line of a recording has `run_id`, `conversation_id` and the raw `answer` of a judge; a line of a
     humanness file is spelled as an answer first. Of several lines on a call the latest counts, and none of those that

@@ -63,7 +63,7 @@ _WORDS: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Describe what a million tokens cost; `None` if the settings do not say."""
+    """Describe what a million tokens cost; `None` if the settings do not have it."""
 
     input: float | None = None
     output: float | None = None
@@ -133,7 +133,7 @@ class JudgeSettings:
 
 
 def judge_settings(name: str, tables: Mapping[str, Any], base: Path) -> JudgeSettings:
-    """Return the judge of a name: as `[judges.NAME]` says, on top of the preset it names or is named like.
+    """Return the judge of a name: as `[judges.NAME]` sets it, on top of the preset it names or is named like.
 
     Raises `Misconfigured`.
     """

@@ -53,7 +53,7 @@ def last_words(complained: bytes) -> str:
 
 
 def told(complaint: object) -> str:
-    """Return what others say went wrong, cut, and without keys of this environment, which many repeat."""
+    """Return what others report as wrong, cut, and without keys of this environment, which many repeat."""
     return without_secrets(str(complaint), os.environ)[:LONGEST_COMPLAINT]
 
 

@@ -35,7 +35,7 @@ class CannotStart(RiffError):
 
 
 class ProcessFailed(RiffError):
-    """Report a program that ended or that said what is no message."""
+    """Report a program that ended or that sent something else than a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class LineProcess:
                 await self._group_ends_within(LEAVING_S)
         finally:
             self.kill()
-            # For who is cancelled as well, and as often as that may be: what becomes of a process nobody can be told
+            # For who is cancelled as well, and as often as that may be: nobody can be shown what becomes of a process
             # once the loop is closed, and one that was killed ends soon.
             cancelled: asyncio.CancelledError | None = None
             while not self._channel.exited.is_set():
@@ -258,7 +258,7 @@ _SHOWN = 80
 
 
 class BadLine(RiffError):
-    """Report a line that is no message, or too long to be one."""
+    """Report a line that is not a message, or too long to be one."""
 
 
 class LineBuffer:
@@ -292,7 +292,7 @@ class LineBuffer:
 
 
 def encoded(message: Mapping[str, Any]) -> bytes:
-    """Return a message as a line; raises `BadLine` if it is too long, or holds what JSON has no form for."""
+    """Return a message as a line; raises `BadLine` if it is too long, or contains what JSON has no form for."""
     try:
         line = msgspec.json.encode(message)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:

@@ -1,6 +1,6 @@
-"""Kill what programs of others leave behind: run as a program, which is told on stdin what was started and ended.
+"""Kill what programs of others leave behind: run as a program, which reads from stdin what was started and ended.
 
-The first line is what all marks begin with. A line `+ PID MARK` tells that a program was started, which leads a group
+The first line is what all marks begin with. A line `+ PID MARK` reports that a program was started, which leads a group
 and has MARK in its environment; `- PID` that its group was ended. What had left the group by then is found by its mark,
 where processes can be looked at (Linux). At the end of stdin the one who started them is gone, and all of them are
 ended.
@@ -67,7 +67,7 @@ def _processes() -> list[str]:
 
 def _killed(process: int, marks: set[bytes]) -> bool:
     try:
-        # Held, so that no other process takes its number in between.
+        # Kept as a zombie, so that no other process takes its number in between.
         held = os.pidfd_open(process)
     except (OSError, AttributeError):
         return False

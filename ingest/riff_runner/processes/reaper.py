@@ -1,4 +1,4 @@
-"""Tell the program that ends what others leave running of each program that is started."""
+"""Report each program that is started to the one that ends what others leave running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PATIENCE_S = 5.0
 
 
 class Reaper:
-    """Represent the process that outlives this one to end what it started; without one nothing is told."""
+    """Represent the process that outlives this one to end what it started; without one nothing is reported."""
 
     def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
         self._process = process
@@ -46,7 +46,7 @@ class Reaper:
         return {VARIABLE: f"{self._token}.{next(self._numbers)}"}
 
     def started(self, pid: int, environment: Mapping[str, str]) -> None:
-        """Tell of a program that leads a group of its own and has the mark in its environment."""
+        """Report a program that leads a group of its own and has the mark in its environment."""
         self._tell(f"+ {pid} {environment[VARIABLE]}\n")
 
     def ended(self, pid: int) -> None:

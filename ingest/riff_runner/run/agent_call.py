@@ -27,7 +27,7 @@ CallStatus: TypeAlias = Literal["running", "retrying", "done", "errored"]
 
 
 class CallProgress(NamedTuple):
-    """Describe where a call of a run stands."""
+    """Describe where a call of a run is."""
 
     conversation_id: str
     flow: str
@@ -40,7 +40,7 @@ class CallProgress(NamedTuple):
 class AgentCall:
     """Represent a call to the agent that is in it.
 
-    An agent that leaves the flow to the runner moves `machine`; one with a machine of its own tells its events with
+    An agent that leaves the flow to the runner moves `machine`; one with a machine of its own reports its events with
     `emit`. The call's clock `t` is made of measured latencies and of how long it takes to show what was said.
     """
 
@@ -297,14 +297,14 @@ def _duration(latency_ms: object) -> float | None:
 
 
 def _plain(value: Any, enc_hook: Callable[[Any], Any] | None = None) -> Any:
-    """Return what JSON makes of a value: a copy, which whoever gave the value cannot change any more."""
+    """Return what JSON makes of a value: a copy, which the one who gave the value cannot change any more."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=enc_hook))
 
 
 def _bounded(result: Any) -> Any:
-    """Return a result as it is kept: as JSON has it, or the beginning of its JSON where it is large."""
+    """Return a result as it is kept: as JSON has it, or the beginning of its JSON if it is large."""
     if result is None or isinstance(result, bool | int | float):
         return result
     text = msgspec.json.encode(result, enc_hook=str)

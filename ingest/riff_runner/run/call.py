@@ -177,7 +177,7 @@ class Call:
         if status is None and end.reason == "terminal" and self._call.state in statuses:
             status = self._call.state
         reports_goal = self._call.state is None and status in statuses and end.reason in ("hangup", "agent_hangup")
-        if reports_goal:  # an agent that tells no states can only say it
+        if reports_goal:  # an agent that reports no states can only say it
             return CallEnd("terminal", True, status)
         return CallEnd(end.reason, end.completed, status, end.error)
 
@@ -434,7 +434,7 @@ class FactsGiven:
 
 
 def _case_texts(case: CallCase) -> Iterator[str]:
-    """Yield all that a caller may say because its case says so."""
+    """Yield all that a caller may say because its case shows it."""
     scenario, persona = case.scenario, case.persona
     for fact in case.facts.values():
         yield str(fact.value)

@@ -21,7 +21,7 @@ class Cost(NamedTuple):
 
 
 class SpentTokens(NamedTuple):
-    """Describe what a model took; `None` if its endpoint did not say."""
+    """Describe what a model took; `None` if its endpoint did not report it."""
 
     model: str
     input: int | None

@@ -123,7 +123,7 @@ def _changed_sides(asked: RunSettings, known: RunSettings) -> list[str]:
             continue
         parts = [word for part, word in _PARTS.items() if getattr(then, part) not in (None, getattr(now, part))]
         if parts:
-            # That its file is another one goes without saying where it is another command.
+            # If the command is another one, so is its file.
             parts = [word for word in parts if word != "file"] or parts
             words = f"{', '.join(parts[:-1])} and {parts[-1]} have" if parts[1:] else f"{parts[0]} has"
             found.append(f"{_COMPARED[side]} is another one: its {words} changed")
@@ -133,7 +133,7 @@ def _changed_sides(asked: RunSettings, known: RunSettings) -> list[str]:
 
 
 def _refuse_another_caller(request: RunRequest, kept: Collection[CaseKey], keys: Sequence[CaseKey]) -> None:
-    """Keep one caller's calls from taking the place of another's: where calls are told apart, callers do not count."""
+    """Keep one caller's calls from taking the place of another's: calls do not differ by caller."""
     due = {key._replace(caller="") for key in keys}
     if other := next(
         (key.caller for key in kept if key.caller != request.caller.name and key._replace(caller="") in due), None

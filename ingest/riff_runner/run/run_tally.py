@@ -25,7 +25,7 @@ _CHANGING = re.compile(r"\b(?=\w*\d)\w{6,}\b")
 
 @dataclass(slots=True)
 class TokenTally:
-    """Count tokens; `None` if a request did not say."""
+    """Count tokens; `None` if a request did not report them."""
 
     input: int | None = 0
     output: int | None = 0

@@ -43,7 +43,7 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class RunHooks:
-    """Tell others of a run: that it begins, that time goes by, and that it will stop; `beside` runs along with it."""
+    """Report a run to others: that it begins, that time goes by, and that it will stop; `beside` runs along with it."""
 
     began: Callable[[RunPlan, RunTally], None] = lambda plan, tally: None
     tick: Callable[[], None] = lambda: None
@@ -70,7 +70,7 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
         with ExitStack() as stack:
             stack.callback(kept.close)
             kept.open()
-            if request.out is not None:  # another process may have gone on with it until this one held it
+            if request.out is not None:  # another process may have gone on with it until this one locked it
                 plan = plan_run(request)
                 tally.planned, tally.before = plan.document.planned, plan.before
             invocation = Invocation(started_at=request.clock.now(), pid=os.getpid(), host=socket.gethostname())

@@ -1,6 +1,6 @@
 """Read the flow files of the simulator: native ones with a part that shows how callers and agents talk.
 
-Whoever leaves out the keys `simulate` and `planted` has a plain flow file (docs/flow-file.md).
+Without the keys `simulate` and `planted` it is a plain flow file (docs/flow-file.md).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ PATTERNS = ("flows/{flow}.toml", "prompts/{flow}.md")
 """The files of the repository that are of a flow."""
 
 _MAIN = "main"
-# A repository of a team does not say which weaknesses were planted in its flows.
+# A repository of a team does not show which weaknesses were planted in its flows.
 _PLANTED = re.compile(r"^\[\[planted\]\]\n(?:[^\[\n].*\n)+\n?", re.MULTILINE)
 _OURS_ALONE = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
@@ -34,7 +34,7 @@ class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FlowCommit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe a commit; the first holds all files as they were written down."""
+    """Describe a commit; the first contains all files as they were written down."""
 
     at: datetime
     author: str

@@ -107,7 +107,7 @@ def custom_run(name: str, seed: int = 0, weaken: Mapping[str, float] | None = No
 
     `weaken` gives, by flow, the share of its calls that get stuck on top of what the flow loses anyway. Calls are dealt
     out as in every other run, so two runs with the same number of calls have the same pairs of agent, persona, scenario
-    and trial. Raises `UsageError` for an id that is no plain file name, an unknown flow, or a share that is none.
+    and trial. Raises `UsageError` for an id that is not a plain file name, an unknown flow, or a share that is none.
     """
     if not _PLAIN_NAME.fullmatch(name):
         raise UsageError(f"run {name!r}: an id has up to 80 letters, digits, dots, dashes and underscores")

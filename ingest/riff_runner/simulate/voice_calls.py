@@ -127,7 +127,7 @@ def _database(scenario: Scenario, changed: Mapping[str, str]) -> dict[str, Any]:
 
 
 class _Logs:
-    """Keep what the three logs of a call say, each entry with its moment in seconds since the call began."""
+    """Keep the entries of the three logs of a call, each with its moment in seconds since the call began."""
 
     def __init__(self, began: float) -> None:
         self._began = began

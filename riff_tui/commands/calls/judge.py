@@ -108,7 +108,7 @@ def judge_calls(
     retry_unscored: bool = False,
     dry_run: bool = False,
 ) -> tuple[JudgingPlan, RunEnd | None]:
-    """Have calls judged and return what came of it, which is said; raises what ends a run of a judge early."""
+    """Have calls judged; print and return what came of it; raises what ends a run of a judge early."""
     from riff_runner.judge.conversations import find_conversations
     from riff_runner.judge.ledger import Ledger
     from riff_runner.judge.session import Session

@@ -260,7 +260,7 @@ def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:
 
 
 def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
-    """Return what `--json` says when a run begins."""
+    """Return what `--json` prints when a run begins."""
     document = plan.document
     return {
         "schema_version": SCHEMA_VERSION,
@@ -277,7 +277,7 @@ def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
 
 
 def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
-    """Return what `--json` says when a run has ended; `null` is what is not known."""
+    """Return what `--json` prints when a run has ended; `null` is what is not known."""
     tally, tokens = end.tally, end.tally.tokens.items()
     ended = end.plan.document.invocations[-1].ended if end.plan.due else None
     return {

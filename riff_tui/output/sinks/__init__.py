@@ -33,10 +33,10 @@ def render(
 ) -> None:
     """Print a table; the same table with the same options gives the same bytes, wherever it runs.
 
-    `width` is that of a terminal in cells: the text format cuts itself to it and says so; without it nothing
-    is cut. `color` is for the text format, `csv_raw` leaves out the apostrophe before what a
-    spreadsheet would take for a formula. `out` has to take Unicode (or `ascii_only` be set).
-    Raises `UsageError` for a format that the table does not have.
+    `width` is that of a terminal in cells: the text format cuts itself to it and reports it; without it nothing is cut.
+    `color` is for the text format, `csv_raw` leaves out the apostrophe before what a spreadsheet would take for a
+    formula. `out` has to take Unicode (or `ascii_only` be set). Raises `UsageError` for a format that the table does
+    not have.
     """
     known = formats_of(table)
     if format not in known:

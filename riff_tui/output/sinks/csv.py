@@ -24,7 +24,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
 def write_records(
     columns: Sequence[Column], records: Iterable[Mapping[str, Any]], out: TextIO, options: Options
 ) -> None:
-    """Print CSV of records that need not be held at once."""
+    """Print CSV of records one after the other."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([_text(column.key, options) for column in columns])
     for record in records:

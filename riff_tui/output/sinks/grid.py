@@ -199,7 +199,7 @@ class Fit:
     left_out: Sequence[CellColumn] = ()
 
     def sentences(self) -> list[str]:
-        """Return a sentence on each kind of column that is told instead of shown."""
+        """Return a sentence on each kind of column that a sentence replaces."""
         said = []
         if self.empty:
             said.append(f"Not measured: {_listed([each.column.title for each in self.empty])}.")
@@ -230,9 +230,9 @@ class Fit:
 def fit_columns(table: Table, columns: Sequence[CellColumn], room: int | None, glyphs: Glyphs) -> Fit:
     """Return how to show columns in `room` cells; without one all of them as they are.
 
-    First go columns in which nothing is measured. If that is not enough titles become short, it is no longer said of
-    how many calls a mean is, and columns that say the same in every row go. Then those that decide least go, and names
-    and texts give way.
+    First go columns in which nothing is measured. If that is not enough titles become short, the number of calls of a
+    mean is left out, and columns with the same in every row go. Then those that decide least go, and names and texts
+    give way.
     """
     if room is None or not columns:
         return Fit(columns)

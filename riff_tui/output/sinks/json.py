@@ -49,7 +49,7 @@ def write_lines(table: Table, out: TextIO, options: Options) -> None:
 
 
 def write_records(records: Iterable[Mapping[str, Any]], out: TextIO, options: Options) -> None:
-    """Print JSON lines of records that need not be held at once."""
+    """Print JSON lines of records one after the other."""
     for record in records:
         out.write(dumped(record, options) + "\n")
 
@@ -66,7 +66,7 @@ def write_batches(columns: Sequence[Column], batches: Iterable[Batch], out: Text
 
 
 def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Options) -> None:
-    """Print an object that is not a table, a member a line; no more than one of them need be held at once."""
+    """Print an object that is not a table, a member a line; no more than one of them need be in memory."""
     separator = "{\n"
     for key, value in members:
         out.write(f"{separator}  {dumped(key, options)}: {dumped(value, options)}")

@@ -36,7 +36,7 @@ def figure_lines(table: Table, options: Options, width: int | None = None) -> li
 
 
 def lists(table: Table) -> Iterator[tuple[Section, list[Row]]]:
-    """Yield each section with those of its rows that the table still holds, in the table's order."""
+    """Yield each section with those of its rows that the table still has, in the table's order."""
     for section in table.sections:
         wanted = frozenset(section.row_ids)
         yield section, [row for row in table.rows if row.id in wanted]

@@ -111,7 +111,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
             host.say(f"{part} {target}")
 
     async def _copy_table(self, table: Table) -> None:
-        """Copy a table whole, also what was left for later; say so where it is too long."""
+        """Copy a table whole, also what was left for later; report it if it is too long."""
         host = self._host
 
         def read() -> tuple[int, str]:

@@ -97,7 +97,7 @@ _MAX_KEYS_WIDTH = 7
 
 
 def _pick_action(controls: Controls) -> None:
-    """Choose an action to perform; those that do not apply say why, and movements come last."""
+    """Choose an action to perform; those that do not apply show why, and movements come last."""
     reasons = {id: reason_against(each, controls) for id, each in controls.actions.items()}
     actions = sorted(controls.actions.values(), key=lambda each: (bool(reasons[each.id]), each.group == "Move"))
     items = [_item(each, reasons[each.id], each.label_in(controls)) for each in actions]

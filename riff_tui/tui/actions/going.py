@@ -275,7 +275,7 @@ def _by_sides(controls: Controls, view: str, conditions: Scope) -> Location | No
 
 
 def _of_row(controls: Controls, view: str) -> Scope:
-    """Return the names of the row under the cursor that another view is about, where the place does not say them."""
+    """Return the names of the row under the cursor that another view is about, where the place does not name them."""
     row = controls.host.body.row
     if row is None or controls.here.view == view:
         return None

@@ -1,4 +1,4 @@
-"""Choose the keys to tell of, in the hint line by what was done last, and write the help of a screen and of errors."""
+"""Choose the keys to mention, in the hint line by what was done last, and write the help of a screen and of errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def hints(controls: Controls) -> list[tuple[str, str]]:
 
 
 def first_words(controls: Controls) -> str:
-    """Return what to say to somebody who opens a store for the first time."""
+    """Return what to show to somebody who opens a store for the first time."""
     wanted = {"open": "goes into a row", "view:worklist": "what to fix first", "help": "help"}
     said = [f"{key} {wanted[id]}" for id in wanted for key in controls.actions[id].keys[:1]]
     return f"New here: {' · '.join(said)}"
@@ -166,7 +166,7 @@ _WIDEST = 24
 def help_lines(controls: Controls, width: int) -> list[Line]:
     """Return the whole help of what is shown in lines of at most `width` cells.
 
-    The first 24 say what it is, the ten keys that matter and the signs.
+    The first 24 show what it is, the ten keys that matter and the signs.
     """
     table, glyphs, loaded = controls.shown, controls.table.glyphs, controls.host.loaded
     writer = _HelpWriter(width, glyphs, controls.table.palette)
@@ -215,7 +215,7 @@ _HERE: dict[ScreenKind, tuple[str, ...]] = {
 
 
 def _in_short(help: str, kind: ScreenKind) -> str:
-    """Return what a sentence reports of a screen, else what it says first; the whole of it is among all keys."""
+    """Return what a sentence reports of a screen, else its first sentence; the whole of it is among all keys."""
     parts = help.removesuffix(".").split("; ")
     found = ((part, begin) for part in parts for begin in _HERE[kind] if part.startswith(begin))
     part, begin = next(found, (parts[0], ""))

@@ -260,7 +260,7 @@ MATCHES: tuple[Action, ...] = (
 
 
 def _next_unread(controls: Controls) -> None:
-    """Go to the next call of the list that the person who reads has noted nothing on; say so if none follows."""
+    """Go to the next call of the list that the person who reads has noted nothing on; report it if none follows."""
     navigator = controls.navigator
     table, position = navigator.list_above(), navigator.position()
     if table is None or position is None:

@@ -74,7 +74,7 @@ _NEXT = ("next_unread", "take_back")
 
 
 def _verdict(controls: Controls, verdict: str) -> None:
-    # A call that is all right is so from its beginning to its end.
+    # A call that passes does so from its beginning to its end.
     spot = Spot() if verdict == PASS else spot_of(controls)
     further = ("code", "note", *_NEXT) if verdict == FAIL else ("note", *_NEXT)
     _mark(controls, lambda writer: give_verdict(writer, spot, verdict), verdict, spot, further)
@@ -95,7 +95,7 @@ async def _ask_for_code(controls: Controls) -> None:
             _mark(controls, lambda writer: give_code(writer, spot, code), code, spot, ("note", *_NEXT))
 
     def new(typed: str) -> MenuItem | None:
-        """Offer what was typed where it is no code in use."""
+        """Offer what was typed if it is not a code in use."""
         code = clean(typed, LONGEST_CODE)
         return MenuItem(code, lead="new:") if code and code_meant(code, codes) not in codes else None
 
@@ -283,7 +283,7 @@ async def _ask_for_name(controls: Controls) -> None:
 
 
 def _rename(controls: Controls, old: str, new: str, done_so: str) -> None:
-    """Rename a code wherever it stands, and go to its new row."""
+    """Rename a code wherever it is, and go to its new row."""
     notebook, writer = controls.backend.notebook, controls.note_writer
     if notebook is None or writer is None:
         return

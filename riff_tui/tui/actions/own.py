@@ -1,6 +1,6 @@
 """Give actions keys of the user's own, and make actions of the user's own commands, as the settings file names them.
 
-What makes no sense there is reported in a sentence, and the rest holds.
+What makes no sense there is reported in a sentence, and the rest applies.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def _is_name(value: object) -> bool:
 
 
 def arguments(command: Command, known: Mapping[str, str]) -> list[str]:
-    """Return the arguments with values instead of placeholders: each stays inside of the argument in which it stands.
+    """Return the arguments with values instead of placeholders: each stays inside of its argument.
 
     Raises `_Senseless` if one could be taken for an option.
     """
@@ -296,7 +296,7 @@ async def _run(controls: Controls, command: Command) -> None:
         host.say(f"{command.title}: {error}", "warn")
     except OSError as error:
         host.say(f"{command.title}: {command.run[0]} cannot be run: {(error.strerror or str(error)).lower()}", "warn")
-    except Exception as error:  # the store did not say where the flow's file is
+    except Exception as error:  # the store did not have the place of the flow's file
         host.say(f"{command.title}: {describe(error)[1]}", "warn")
     else:
         said = ended(code)

@@ -1,6 +1,6 @@
 """Register every action of the explorer: the bindings, the words of hints and help, and the README come from here.
 
-Keys are spelled as people read them. An action says itself why it does not apply, so no key is ever silently dead.
+Keys are spelled as people read them. An action itself reports why it does not apply, so no key is ever silently dead.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def typed_path(typed: str) -> Path:
 
 
 def export_table(show: ShowView, place: Location, reading: LoadedView, choice: ColumnChoice, form: str) -> Table:
-    """Return what a dump of the location holds, in the formats for people with the columns that were chosen.
+    """Return what a dump of the location contains, in the formats for people with the columns that were chosen.
 
     What was said in a call goes into formats that are made to be posted only as redacted as it can be.
     """
@@ -89,7 +89,7 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
 
 
 class FileExport:
-    """Write a table into a file, on another thread; report how far it is, and stop when told to."""
+    """Write a table into a file, on another thread; report how far it is, and stop when asked to."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -143,7 +143,7 @@ class _Counted(Sequence[Row]):
 
 
 def _with_columns(table: Table, choice: ColumnChoice, form: str) -> Table:
-    """Return the table with the visible columns for people; the data formats hold all of them anyway."""
+    """Return the table with the visible columns for people; the data formats have all of them anyway."""
     if table.sections or form in ("json", "jsonl", "csv"):
         return table
     columns = [

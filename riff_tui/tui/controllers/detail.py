@@ -59,7 +59,7 @@ class DetailController:
 
     @property
     def is_visible(self) -> bool:
-        """Return whether it can be seen: of conversations, only a voice call has more to tell of a moment."""
+        """Return whether it can be seen: of conversations, only a voice call has more on a moment."""
         loaded = self._host.loaded
         if self._in_conversation:
             return self._is_open_in_calls and loaded is not None and is_voice(loaded.main)
@@ -114,7 +114,7 @@ class DetailController:
         body.table.companion = body.transcript.companion = self.pane if at_right else None
 
     def arrived(self) -> None:
-        """Follow rows that are others, or say something else."""
+        """Follow rows that are others, or that changed."""
         self._stale = set(self._previews)
         self._asked_for = ""
         self.place()
@@ -201,7 +201,7 @@ class DetailController:
         show_view = self._host.show_view
         try:
             preview = await self._host.worker.ask(lambda: show_view(wanted.view, wanted.request))
-        except Exception as error:  # said where it would have stood; the record is there without it
+        except Exception as error:  # shown where it would have been; the record is there without it
             preview = describe(error)[1]
         self._previews[wanted.key] = preview
         self._stale.discard(wanted.key)

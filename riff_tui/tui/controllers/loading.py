@@ -179,7 +179,7 @@ class Opening:
     def begin(
         self, work: Work, reading: str, tell: Callable[[str], None] | None = None, *, is_for_text: bool = True
     ) -> None:
-        """Begin the work; where it takes a while, `tell` what it is reading, without that in the bottom line."""
+        """Begin the work; where it takes a while, `tell` shows what it is reading, without that in the bottom line."""
         self._tell, self.is_for_text, self._has_failed = tell or self._say, is_for_text, False
         self._number += 1
         self._worker = worker = self._host.run(partial(self._run, work, self._number), "opening", exclusive=True)
@@ -369,7 +369,7 @@ class Navigator:
             while host.is_typing and not was_typing:
                 # What is typed meanwhile is about the place that is shown, and the keys of another one would take it.
                 await asyncio.sleep(_LOOKS_EVERY_S)
-        except Exception as error:  # whatever stops a query is said and stops nothing else
+        except Exception as error:  # whatever stops a query is reported and stops nothing else
             self._has_failed = True
             self._handle(error, history)
         else:

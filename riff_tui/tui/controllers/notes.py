@@ -107,13 +107,13 @@ class NoteWriter:
         return bool(self._pending)
 
     def do(self, attempt: Attempt, said: Callable[[Done], None]) -> None:
-        """Attempt it until it is done, and tell then."""
+        """Attempt it until it is done, and report then."""
         job = _Job(attempt)
         self._pending.append(job)
         self._host.run(partial(self._do, job, said), "notes")
 
     def finish(self) -> list[str]:
-        """Do what is still to be done, without a screen; return what there is to say of it."""
+        """Do what is still to be done, without a screen; return what there is to report."""
         said = []
         for job in self._pending:
             try:

@@ -160,7 +160,7 @@ class PromptController:
         except FilterError as error:
             if not self._navigator.point_at(error, location):
                 self._host.fail(error)
-        except Exception as error:  # said under the prompt, where the next key mends it
+        except Exception as error:  # said under the prompt, where the next key fixes it
             self._prompt.tell(describe(error)[1])
         else:
             self._prompt.tell(f"{left:,} of {whole:,} {noun} {'matches' if left == 1 else 'match'}")
@@ -207,7 +207,7 @@ class PromptController:
     # What was typed before
 
     def recall(self, steps: int) -> None:
-        """Bring back what was entered before and holds what was typed; after the latest, what was typed."""
+        """Bring back what was entered before and contains what was typed; after the latest, what was typed."""
         typed, at = self._recalled or (self._prompt.field.value, 0)
         fitting = [each for each in reversed(self.entered_before) if typed.lower() in each.lower() and each != typed]
         if not fitting:

@@ -184,13 +184,13 @@ class AutoRefresh:
         host.visit(host.history, again=True, other=is_replaced)
 
     def _tell_of(self, more: int) -> None:
-        """Say for a while how many calls came, together with those that came just before."""
+        """Show for a while how many calls came, together with those that came just before."""
         if more:
             self._news, self._news_at = more + (self._news if self._has_news else 0), time.monotonic()
 
     def _report(self, found: StoreChange, watcher: StoreWatcher) -> None:
         before, self._found = self._found, found
-        # A writer holds the store for a blink at a time; only one that keeps it is worth a word.
+        # A writer locks the store for a blink at a time; only one that keeps it is worth a word.
         if found != "busy" or before == "busy":
             self._reported = found
         if (self.status, self._age()) != self._shown:
@@ -246,7 +246,7 @@ class RunWatch:
             else:
                 self._show(None)
         except StoreError:
-            return  # whoever queries the store next shows what is wrong with it
+            return  # the next query of the store shows what is wrong with it
         finally:
             self._is_looking = False
 

@@ -221,7 +221,7 @@ MOST = 20_000
 
 
 def count_matches(expression: str, table: Table) -> int | None:
-    """Return how many of a location's rows a filter would leave, `None` if only the store can tell.
+    """Return how many of a location's rows a filter would leave, `None` if only the store can count them.
 
     The rows are those that the location has without anything typed. Raises `FilterError`.
     """
@@ -269,7 +269,7 @@ def moment_test(expression: str, table: Table) -> RowTest:
 
 
 def _said(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a moment says to a filter of what was said, nothing if it is not a turn."""
+    """Return what a filter of what was said finds in a moment, nothing if it is not a turn."""
     if record.get("kind") != "turn":
         return {}
     return {name: record.get("text") for name, role in SAID_FIELDS.items() if role in (None, record.get("role"))}

@@ -38,7 +38,7 @@ StoreChange: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone", 
 
 
 class StoreWatcher:
-    """Query a store for views, and see whether it still holds what it held when it was read last.
+    """Query a store for views, and see whether it still has what it had when it was read last.
 
     `named` is what a command has to name to find the store, if that is not the default one. `show`, `look` and `renew`
     belong on the thread of the query worker.

@@ -145,7 +145,7 @@ _WIDE = "wide"
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """Keep what was changed of a view's own columns; a column that it does not name is shown as the view says.
+    """Keep what was changed of a view's own columns; a column that it does not name is shown as in the view.
 
     `shown` and `hidden` are keys, `wide` shows that nothing is cut to the line.
     """
@@ -200,7 +200,7 @@ def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Colum
 
 
 def is_ranked(table: Table) -> bool:
-    """Return whether the rows are entries of ranked lists, which say in words what others have columns for."""
+    """Return whether the rows are entries of ranked lists, which have in words what others have columns for."""
     return bool(table.sections and spec_of(table.view).words.ranked)
 
 

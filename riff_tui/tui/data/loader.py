@@ -131,7 +131,7 @@ def load_list(show: ShowView, stack: Stack) -> tuple[Location, LoadedView] | Non
 
 
 def changed_rows(before: Table, after: Table) -> frozenset[str]:
-    """Return the ids of rows that say something else than before; of a list read whole, also of rows that are new."""
+    """Return the ids of rows that changed; of a list read whole, also of rows that are new."""
     rows, old_rows = (
         outlines(table.rows) if isinstance(table.rows, list | tuple | MadeRows) else () for table in (after, before)
     )

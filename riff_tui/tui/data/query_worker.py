@@ -82,7 +82,7 @@ class QueryWorker:
                 self._count_down()
             else:
                 self._run(job)
-            # Until the next one comes, nothing holds what this one has found.
+            # Until the next one comes, nothing keeps what this one has found.
             del job
 
     def _count_down(self) -> None:

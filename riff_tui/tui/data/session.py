@@ -77,7 +77,7 @@ class _Document(msgspec.Struct):
 
 
 def encoded(lasting: SessionState, store: str) -> bytes:
-    """Return the file's bytes; `store` tells a reader which store it belongs to."""
+    """Return the file's bytes; `store` shows a reader which store it belongs to."""
     document = _Document(FORM, one_line(store), _bounded(lasting))
     return msgspec.json.format(msgspec.json.encode(document, enc_hook=_plain), indent=1)
 
@@ -179,7 +179,7 @@ class SessionFile:
     """Keep the state of a session in a file; without one, for as long as it lives itself.
 
     `complaint` shows what was wrong with the file. `fresh` ignores what it has, without losing it: only what is changed
-    replaces what was kept. The same holds between two explorers on one store, of which each writes no more than what
+    replaces what was kept. The same applies between two explorers on one store, of which each writes no more than what
     was changed in it.
     """
 

@@ -105,7 +105,7 @@ class History:
 
 
 def is_same(first: Stack, second: Stack) -> bool:
-    """Return whether two stacks hold the same locations, whatever their rows and their cursor."""
+    """Return whether two stacks have the same locations, whatever their rows and their cursor."""
 
     def plain(stack: Stack) -> list[Location]:
         return [replace(location, row="", column="", index=0, sort=None, by=(), unfolded=False) for location in stack]

@@ -43,7 +43,7 @@ CacheKey = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Describe a view of the store, what it is narrowed to, and where the cursor stood.
+    """Describe a view of the store, what it is narrowed to, and where the cursor was.
 
     `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the breadcrumb, empty for a view
     of everything. `sort` is the order chosen here, empty for the view's own; where it is `None` none was chosen. `row`
@@ -89,7 +89,7 @@ class Location:
 
     @property
     def cache_key(self) -> CacheKey:
-        """Return what its rows depend on: locations with the same key hold the same rows."""
+        """Return what its rows depend on: locations with the same key have the same rows."""
         own = self.view, self.where.text, self.chosen_order, self.of, self.aspect, "unfolded" if self.unfolded else ""
         return *own, *self.by, *self.pair, *self.sides
 
@@ -138,7 +138,7 @@ START: Stack = (Location("flows"),)
 
 
 def fixed_columns(location: Location) -> frozenset[str]:
-    """Return the columns that say the same in every row of a location."""
+    """Return the columns that are the same in every row of a location."""
     return frozenset() if spec_of(location.view).words.ranked else fixed_fields(location.scope.predicate)
 
 
@@ -316,12 +316,12 @@ def _side_kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
 
 
 def name_term(field: str, name: str) -> Term:
-    """Return the term that has a field to a name; a name that is no text is spelled as `quote` spells it."""
+    """Return the term that has a field to a name; a name that is not a text is spelled as `quote` spells it."""
     return Term(field, "=", name.encode("utf-8", "backslashreplace").decode())
 
 
 def is_within(inner: Scope, outer: Scope) -> bool:
-    """Return whether the inner scope says everything that the outer one does."""
+    """Return whether the inner scope contains everything that the outer one does."""
     return set(conjuncts(outer)) <= set(conjuncts(inner))
 
 

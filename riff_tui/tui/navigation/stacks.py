@@ -105,7 +105,7 @@ def since_last_run(stack: Stack, conditions: Scope = None) -> Stack:
 
 
 def chips(scope: Scope, above: Scope = None) -> list[tuple[str, Predicate]]:
-    """Return what a scope says beyond the one above, such as `flow viewing`, each with its part of the scope."""
+    """Return what a scope adds to the one above, such as `flow viewing`, each with its part of the scope."""
     said, parts = fixed_fields(above), conjuncts(scope)
     fixing = {field: part for part in parts for field in fixed_fields(part) if field not in said}
     order = sorted(fixing, key=lambda field: (_CHIPPED.index(field) if field in _CHIPPED else len(_CHIPPED), field))
@@ -115,7 +115,7 @@ def chips(scope: Scope, above: Scope = None) -> list[tuple[str, Predicate]]:
 
 
 def place_name(scope: Scope, above: Scope = None) -> str:
-    """Return in words what a scope says beyond the one above; nothing if it is the whole store."""
+    """Return in words what a scope adds to the one above; nothing if it is the whole store."""
     return ", ".join(text for text, _ in chips(scope, above))
 
 
@@ -295,7 +295,7 @@ def is_place(text: str) -> bool:
 
 
 def place_of(rows: Sequence[Row], index: int) -> str:
-    """Return the name of a row's moment: its turn, its state where that is entered first, else the turn before."""
+    """Return the name of a row's moment: its turn, its state if that is entered first, else the turn before."""
     before = ""
     for at, name in enumerate(_moments(rows[: index + 1])):
         before = name if name.startswith("turn:") or (at == index and name) else before

@@ -1,8 +1,8 @@
 """Choose the columns that a screen shows, write their titles and cells, and lay them out on a line.
 
-A line begins with the row's mark in one cell; the first column stands right behind it. Then a number, a flag or a
-text has two cells before it, a blank and its severity mark, a name one, which is both. Names stay, numbers are never
-cut, the rest scrolls by column.
+A line begins with the row's mark in one cell; the first column is right behind it. Then a number, a flag or a text has
+two cells before it, a blank and its severity mark, a name one, which is both. Names stay, numbers are never cut, the
+rest scrolls by column.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
 
 
 def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
-    """Return the text of a cell: as in a dump, but a trend as a sparkline and nothing that other cells say."""
+    """Return the text of a cell: as in a dump, but a trend as a sparkline and nothing that other cells show."""
     if is_trend(column):
         values = column.value(row.record)
         return glyphs.sparkline(values[-LONGEST_TREND:], WHOLE) if values else ""
@@ -96,8 +96,8 @@ def visible_columns(
 ) -> list[Column]:
     """Return the columns of a list, without those to `hide` and those that are empty.
 
-    A choice of columns goes over that. What a line of the worklist says in its dump is one column here; a list of calls
-    begins with the calls. The `leading` column is behind the first one.
+    A choice of columns goes over that. A line of the worklist in its dump is one column here; a list of calls begins
+    with the calls. The `leading` column is behind the first one.
     """
     if is_ranked(table):
         return [column for column in table.columns if column.key in ("list", "failed", "n")] + [PLACE, WHY]
@@ -283,7 +283,7 @@ class ColumnWidths:
         return bar + fitted(text, slot.width - room, self._glyphs.ellipsis, right=True)
 
     def head(self, slot: Slot) -> str:
-        """Return a title in the cells of its slot, with what the names below begin with where that is left out."""
+        """Return a title in the cells of its slot, with what the names below begin with if that is left out."""
         title, prefix = self.titles[slot.index], self._cut(slot).prefix
         text = f"{title} ({prefix})" if prefix else title
         return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)
@@ -334,7 +334,7 @@ def layout_columns(
     """Lay out columns on a line of `total` cells; `first` is how many after the pinned ones are scrolled away.
 
     If `wide`, no width gives way but that of a pinned name that would leave less than half of the line. Where columns
-    go on at the right the last cell is free to say so.
+    go on at the right the last cell is free to show it.
     """
     found = _laid_out(columns, widths, total, first, wide=wide)
     is_full = found.more_right and found.end >= total
@@ -404,7 +404,7 @@ def _shrunk(columns: Sequence[Column], widths: Sequence[int], total: int) -> lis
     widths = shrink(widths, drawn, sum(widths) - room)
     floors = {"name": NARROWEST_NAME, "text": NARROWEST_TEXT, "object": NARROWEST}
     least = [floors.get(column.kind, width) for column, width in zip(columns, widths, strict=True)]
-    # Some letters tell an id from others, but a name is read.
+    # Some letters distinguish an id from others, but a name is read.
     floors = {CONVERSATION.key: NARROWEST_ID}
     least[:1] = [floors.get(each.key, NARROWEST_FIRST) if each.kind == "name" else least[0] for each in columns[:1]]
     return shrink(widths, least, sum(widths) - room)
@@ -476,7 +476,7 @@ def nouns(location: Location, count: int) -> str:
 
 
 def empty_text(location: Location, notes: Sequence[str] = (), *, awaited: bool = False) -> str:
-    """Return what to do next at a location without rows, or that they are still `awaited`; its `notes` may say why."""
+    """Return what to do next at a location without rows, or that they are still `awaited`; its `notes` may show why."""
     if awaited:
         return f"The {nouns(location, 2)} are not read yet."
     if filled := next((note.partition(": ")[2] for note in notes if is_of_empty_store(note)), ""):

@@ -114,7 +114,7 @@ class _DetailWriter(LineWriter):
             self.rule("details")
 
     def _suspicions(self, table: Table) -> None:
-        """Write which steps around a state go most with failing, where that is known."""
+        """Write which steps around a state go most with failing, if that is known."""
         known = [row for row in table.rows if row.record.get("suspicion") is not None and row.record.get("state")]
         known.sort(key=lambda row: -row.record["suspicion"])
         here = str(table.extras.get("state") or "")

@@ -260,7 +260,7 @@ def _figure(column: Column, value: object, glyphs: Glyphs) -> str:
 
 
 def _flowed(groups: Sequence[list[Piece]], width: int) -> list[Line]:
-    """Put groups of pieces side by side on as few lines as hold them."""
+    """Put groups of pieces side by side on as few lines as fit them."""
     lines: list[list[Piece]] = []
     used = width + 1
     for group in groups:
@@ -441,7 +441,7 @@ def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[
 
 
 def _judged(verdicts: Iterable[Mapping[str, Any]], glyphs: Glyphs, palette: Palette) -> list[Piece]:
-    """Return what judges said, each judge with what it judged where that is neither humanness nor its own name."""
+    """Return what judges said, each judge with what it judged if that is neither humanness nor its own name."""
     pieces: list[Piece] = []
     before = None
     for verdict in sorted(verdicts, key=lambda verdict: str(verdict.get("judge"))):
@@ -460,7 +460,7 @@ def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:
         pieces += [(f"{word} ", palette.quiet), (f"{fixed(computed.get(key), 1)}  ", None)]
     for metric in _OPTIONAL:
         value = computed.get(metric.key)
-        if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is no news
+        if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is not news
             pieces += [
                 (f"{metric.short or metric.title} ", palette.quiet),
                 (f"{fixed(value, metric.decimals)}  ", None),

@@ -53,8 +53,8 @@ class Wheel(Widget):
 class ScrollingLines(ScrollView):
     """Scroll lines by moving them on the terminal, so that only those that came into view are sent.
 
-    The first `header_lines` lines stay. Moves of more than `MAX_SHIFT` lines (half of the view where that is None)
-    repaint everything. The lines of the `companion` are moved along and repainted later.
+    The first `header_lines` lines stay. Moves of more than `MAX_SHIFT` lines (half of the view if that is None) repaint
+    everything. The lines of the `companion` are moved along and repainted later.
     """
 
     header_lines: int = 0

@@ -292,7 +292,7 @@ class QuietApp(App[None]):
 
     @property
     def field(self) -> Widget | None:
-        """Return what is typed into, `None` where keys are commands."""
+        """Return what is typed into, `None` if keys are commands."""
         return None
 
     def type(self, event: events.Key) -> bool:
@@ -304,7 +304,7 @@ class QuietApp(App[None]):
         return False
 
     def is_repeated(self, key: str, waiting: Sequence[str]) -> bool:
-        """Return whether a key need not wait behind those that are `waiting`, since it says no more than they do."""
+        """Return whether a key need not wait behind those that are `waiting`, since it does no more than they do."""
         return False
 
     def cancel_opening(self) -> bool:

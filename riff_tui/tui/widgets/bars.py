@@ -159,7 +159,7 @@ class BottomLine(Bar):
             self.lines = lines
 
     def _message(self) -> tuple[Line, ...]:
-        # No hue of a failure is legible on every tint: the sign tells it, and weight.
+        # No hue of a failure is legible on every tint: the sign shows it, and weight.
         style = _BOLD if self.severity == "bad" else None
         sign = self.glyphs.mark(self.severity)
         pieces = wrap(shown(self.said, self.glyphs), self.size.width - 3)[:_TALLEST]

@@ -213,7 +213,7 @@ class TextField(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         self._look()
-        # It was drawn at its new width before it was told of it.
+        # It was drawn at its new width before it learned of it.
         self.refresh()
 
     def on_focus(self) -> None:
@@ -281,11 +281,11 @@ _WIDEST_SIGN = 30
 
 @dataclass(frozen=True, slots=True)
 class FieldRequest:
-    """Describe what is before the line, the text to begin with, what to say below it, and whom to tell.
+    """Describe what is before the line, the text to begin with, the words below it, and whom to notify.
 
     `done` gets what was typed once the field is closed, unless it `stays` open until that closes it; `left` gets what
     was there when it was closed without an answer. `stop` stops what is under way and returns whether anything was:
-    then it is not closed. `remark` shows for a text what Enter would do with it, nothing for what `hint` says.
+    then it is not closed. `remark` shows for a text what Enter would do with it, nothing for what `hint` shows.
     """
 
     sign: str
@@ -299,7 +299,7 @@ class FieldRequest:
 
 
 class Field(Asking):
-    """Ask for one line, which scrolls where it is longer than the screen is wide."""
+    """Ask for one line, which scrolls if it is longer than the screen is wide."""
 
     DEFAULT_CSS = """
     Field { height: auto; }

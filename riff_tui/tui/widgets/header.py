@@ -194,7 +194,7 @@ class Header(Bar):
     def chosen(self, location: Location) -> tuple[Location | None, str]:
         """Return the location of the neighbour under the cursor, or that of the calls that took the step there.
 
-        If there is none it is said why.
+        If there is none a line shows why.
         """
         target = self._target
         row = self._row(target.spot) if target is not None else None
@@ -315,7 +315,7 @@ class Header(Bar):
         return shown(note, self.glyphs) in " ".join("".join(text for text, _ in line).strip() for line in self.lines)
 
     def _titled(self, lines: Sequence[str]) -> list[Line]:
-        """Draw what is said of a comparison, none of it cut if there is room for all; names are raw text."""
+        """Draw the lines about a comparison, none of it cut if there is room for all; names are raw text."""
         width = self.app.size.width - 2
         safe = [shown(line, self.glyphs) for line in lines]
         whole = [part for line in safe for part in ([line] if cell_width(line) <= width else wrap(line, width))]

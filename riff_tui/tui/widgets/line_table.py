@@ -113,9 +113,9 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
 
         `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows are ordered by,
-        with `-` for descending. `empty` is said in place of rows if there are none. `marked` are ids of rows that carry
-        a mark, `choice` the columns that one chose, `leading` the key of the one that matters most here. Notes that are
-        told elsewhere on the screen are left out. The same rows shown `again` stay on the lines where they were.
+        with `-` for descending. `empty` is shown in place of rows if there are none. `marked` are ids of rows that
+        carry a mark, `choice` the columns that one chose, `leading` the key of the one that matters most here. Notes
+        that are elsewhere on the screen are left out. The same rows shown `again` stay on the lines where they were.
         """
         line, first = (self.cursor - self._top, self._first) if again else (-1, 0)
         same = table.view == self.table.view
@@ -394,7 +394,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     def _cell(self, runs: list[StyleRun], slot: Slot, row: Row, base: Style | None, at_cursor: bool) -> None:
         column = self.columns[slot.index]
         is_thin = row.is_thin(column.key)
-        # The height of the last run says by itself what the mark of a trend says.
+        # The height of the last run shows by itself what the mark of a trend shows.
         is_unmarked = (is_thin and not row.thin) or is_trend(column)
         severity = None if is_unmarked else row.severity.get(column.key)
         text = text_of(column, row, self.glyphs)
@@ -402,7 +402,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         if is_trend(column) and text and not lit:
             self._trend(runs, slot, row, text, base, at_cursor)
             return
-        # What is only counted stands back, but for the row under the cursor, which is in one piece.
+        # What is only counted is dimmed, but for the row under the cursor, which is in one piece.
         is_quiet = (is_thin and not row.thin) or (column.kind == "count" and not severity and not at_cursor)
         style = add_style(base, self.palette.quiet if is_quiet else self.palette.of(severity))
         if column.graded:
@@ -425,7 +425,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         gap = " " * slot.gap
         sign = self.glyphs.mark(severity)
         if sign != " ":
-            # The mark stands right before the number, inside the blanks that right-align it.
+            # The mark is right before the number, inside the blanks that right-align it.
             blanks = len(text) - len(text.lstrip()) if slot.right else 0
             before = gap + " " * blanks
             if before:

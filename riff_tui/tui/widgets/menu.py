@@ -45,7 +45,7 @@ class MenuItem:
 
 
 def with_calls(found: Sequence[tuple[str, int]], success: Sequence[float | None] = ()) -> list[MenuItem]:
-    """Return an item for each name, with how many calls it has and, where that is known, which share is a success."""
+    """Return an item for each name, with how many calls it has and, if that is known, which share is a success."""
     counts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
     width = max(map(len, counts), default=0)
     shares = [f"  {percent(share):>4} success" for share in success] or [""] * len(found)
@@ -195,7 +195,7 @@ _NOTHING = MenuRequest("", (), lambda index: None, "")
 
 
 class Menu(Asking):
-    """Lie over the foot of the screen while something is chosen."""
+    """Cover the foot of the screen while something is chosen."""
 
     DEFAULT_CSS = """
     Menu { width: 1fr; height: auto; overflow: hidden hidden; }

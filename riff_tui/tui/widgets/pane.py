@@ -107,7 +107,7 @@ class Pane(Wheel):
 
 
 class Body(Vertical):
-    """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane is, none that it is closed.
+    """Lay out the rows and the pane: `-right`, `-below` or `-full` shows where the pane is, none that it is closed.
 
     With `-conversation` the transcript is shown instead of the rows.
     """

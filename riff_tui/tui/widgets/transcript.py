@@ -97,7 +97,7 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         self.move(end * len(self.table.rows))
 
     def is_bad(self, row: Row) -> bool:
-        """Return whether a moment is one of trouble: what is blamed, what failed, what came late or broke in."""
+        """Return whether a moment is one of trouble: what is blamed, what failed, what came late or interrupted."""
         return not {"bad", "warn"}.isdisjoint(row.severity.values())
 
     def to_bad(self, direction: int, *, whole: bool = False) -> bool:

@@ -1,4 +1,4 @@
-"""Make what rows share: ids, filters, intervals, marks, and what cells say of callers, steps and judges."""
+"""Make what rows share: ids, filters, intervals, marks, and cells on callers, steps and judges."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Sev
 def success_marks(cell: FlowCell, bounds: Bounds = BOUNDS) -> dict[str, Severity]:
     """Mark what a row is for its own failures: its success rate and correctness, as far as intervals agree.
 
-    The key `""` is the row's own, and says `ok` where neither is marked.
+    The key `""` is the row's own, and is `ok` if neither is marked.
     """
     measures = {"success_rate": cell.success}
     if "correctness" in cell.aspects:
@@ -250,7 +250,7 @@ class Typed(Protocol):
 
 
 def typed_note(answers: Iterable[Typed], within: Collection[str] = ()) -> Iterator[str]:
-    """Yield which flows are typed, where latency is no flaw: of some if these are named."""
+    """Yield which flows are typed, where latency is not a flaw: of some if these are named."""
     found = dict.fromkeys(each.keys.get("flow") or "" for each in answers if each.typed)
     flows = [flow for flow in found if not within or flow in within]
     if flows:
@@ -457,7 +457,7 @@ def what_is_first(first: FirstToFix | None, totals: Totals, scope: str = "") -> 
 
 
 def _nothing_first(totals: Totals, scope: str) -> str:
-    """Return what is said where no state stands out."""
+    """Return the sentence for when no state stands out."""
     if not totals.calls and not totals.excluded:
         return "No such call" if scope else "No calls yet"
     if not totals.calls:

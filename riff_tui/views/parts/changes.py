@@ -19,13 +19,13 @@ MARKS: dict[str, Severity] = {"worse": "bad", "better": "good"}
 
 
 def tested(change: SuccessChange | None) -> dict[str, Any]:
-    """Return what the test of a change says, as the data formats print it within the record of a row."""
+    """Return the result of the test of a change, as the data formats print it within the record of a row."""
     fields = "verdict p p_adjusted"
     return dict.fromkeys(fields.split()) if change is None else cells.values_of(change, fields)
 
 
 def change_record(change: SuccessChange | None) -> dict[str, Any]:
-    """Return a change and what its test says, as the data formats print it within the record of a row."""
+    """Return a change and the result of its test, as the data formats print it within the record of a row."""
     return {
         "change": None if change is None else change.effect,
         "n_before": None if change is None else change.n_before,
@@ -103,5 +103,5 @@ def marked_by_basis(text: str, basis: Basis | None) -> str:
 
 
 def edit_notes(found: Iterable[LastEdit | None]) -> list[str]:
-    """Return what there is to say of edits in cells: that some are told by time."""
+    """Return what there is to report about edits in cells: that some are known by time."""
     return [BY_TIME] if any(last is not None and last.basis == "time" for last in found) else []

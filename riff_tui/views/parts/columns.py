@@ -104,12 +104,10 @@ LOST = next(column for column in STATE_METRICS if column.key == "lost")
 STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
 
 EXPECTED = Column("expected", "expected", kind="count", short="exp", help="Calls whose task asks for this step.")
-MISSED = share(
-    "missed", "missed", better="lower", help="Of the calls that had to take this step, those that never did."
-)
+MISSED = share("missed", "missed", better="lower", help="Calls that never took this step, of those that had to.")
 WRONG_ARGS = share(
     "wrong_args", "wrong_args", better="lower", short="wrong",
-    help="Of the calls that had to take this step, those that took it with other arguments than the reference.",
+    help="Calls that took this step with other arguments than the reference, of those that had to take it.",
 )  # fmt: skip
 BY = Column("by", "by", kind="name", shown=False, help="Who has to take this step: the agent or the caller.")
 EXPECTED_FAILED = Column(
@@ -118,11 +116,11 @@ EXPECTED_FAILED = Column(
 )  # fmt: skip
 MISSED_FAILED = share(
     "missed_failed", "missed failed", better="lower", shown=False,
-    help="Of the failed calls that had to take this step, those that never did.",
+    help="Failed calls that never took this step, of those that had to.",
 )  # fmt: skip
 WRONG_FAILED = share(
     "wrong_failed", "wrong failed", better="lower", shown=False,
-    help="Of the failed calls that had to take this step, those that took it with other arguments.",
+    help="Failed calls that took this step with other arguments, of those that had to take it.",
 )  # fmt: skip
 STEPS: Sequence[Column] = (EXPECTED, MISSED, WRONG_ARGS, BY, EXPECTED_FAILED, MISSED_FAILED, WRONG_FAILED)
 TO_STATES = Column(

@@ -1,4 +1,4 @@
-"""Say in a line what happened in a moment of a call, in such words of callers and models as are wanted."""
+"""Describe in a line what happened in a moment of a call, in such words of callers and models as are wanted."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def steps_summary(steps: Sequence[AskedStep]) -> str:
 
 
 def step_text(table: Table) -> tuple[str, bool]:
-    """Return what a conversation's table says of its steps in a line, nothing without any, and whether that is bad."""
+    """Return a line on the steps of a conversation's table, nothing without any, and whether that is bad."""
     listed = table.extras.get("expected_steps") or ()
     from riff_store.queries.conversation import AskedStep
 
@@ -242,7 +242,7 @@ _SENTENCE, _WORD = re.compile(r"[.!?。！？]+"), re.compile(r"\w+")
 
 
 def tell_repeats(rows: list[Row]) -> None:
-    """Say of each turn that brings nothing but sentences that its side has said before when it first said the last."""
+    """Return for each turn of nothing but sentences that its side has said before when it first said the last."""
     said: dict[tuple[str | None, str], float | None] = {}
     for at, row in enumerate(rows):
         if row.record["kind"] != "turn" or not row.record["text"]:

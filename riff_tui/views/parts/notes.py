@@ -190,7 +190,7 @@ def _line_of_verdicts(verdict: Verdict, rationale: object, times: Sequence[float
 
 
 def _turn(number: int, times: Sequence[float | None]) -> str:
-    """Return the number of a turn, counted from 1 over both sides, and when it was where that is known."""
+    """Return the number of a turn, counted from 1 over both sides, and when it was if that is known."""
     t = times[number - 1] if 0 < number <= len(times) else None
     return str(number) if t is None else f"{number} at {fixed(t, 1)} s"
 

@@ -58,7 +58,7 @@ def with_voice(table: Table, voice: Voice, words: CallWords) -> Table:
     kept = _in_their_places(table.rows, traced)
     if kept:
         traced = []
-    else:  # what was said is told otherwise, and stands where its time is
+    else:  # what was said is shown otherwise, and is where its time is
         kept = [_without_sound(row) for row in table.rows if row.record.get("kind") not in _TRACED]
     beside = [
         _row(record, {"t"}, {"detail": severity, "": severity} if severity else {})
@@ -334,7 +334,7 @@ class RecordDifference:
 def differences(diff: Mapping[str, Any], mismatches: Mapping[str, Any] | None = None) -> list[RecordDifference]:
     """Return all differences of a diff in EVA's form (section 10.1), of a session's `mismatches` first.
 
-    What is not in that form is told as it is: the diff may come out of anybody's store.
+    What is not in that form is shown as it is: the diff may come out of anybody's store.
     """
     found = []
     for key, value in (mismatches or {}).items():

@@ -38,7 +38,7 @@ UNRESPONSIVE = 3
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a number that says something about a call."""
+    """Return whether a value is a number that means something for a call."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
@@ -79,7 +79,7 @@ def _broke_in(voice: Voice) -> dict[str, int]:
 
 
 def _damages(voice: Voice) -> Iterator[str]:
-    """Return how often the caller's audio was damaged and for how long: too often to be told one by one."""
+    """Return how often the caller's audio was damaged and for how long: too often to be listed one by one."""
     for kind, name in ((FRAME_DROP, "audio dropped"), (MUFFLING, "caller muffled")):
         lasted = [mark.end - mark.start for mark in voice.marks if mark.kind == kind]
         if lasted:
@@ -185,7 +185,7 @@ def _heard(text: str) -> str:
 
 
 def _said(mark: Mark) -> Happened | None:
-    """Return what is said of a mark with the words that it is by, `None` for one that has a row of its own."""
+    """Return the text of a mark with the words that it is by, `None` for one that has a row of its own."""
     if mark.kind in SOUNDS:
         return None if mark.lone else _of_sound(mark)
     if mark.kind == INTERRUPTION:
@@ -217,8 +217,8 @@ def _of_interruption(mark: Mark) -> Happened:
 def whole_trace(voice: Voice) -> list[TraceEntry]:
     """Return messages and tools in the order of the call; by the turns alone where no message is kept.
 
-    A text that the model never wrote, or wrote otherwise than it was spoken, is in no trace. What the agent
-    meant to say in such a turn, else what was heard of it, stands where the turn ends.
+    A text that the model never wrote, or wrote otherwise than it was spoken, is in no trace. What the agent meant to
+    say in such a turn, else what was heard of it, is where the turn ends.
     """
     if not any(is_message(entry) for entry in voice.trace):
         return list(_from_turns(voice))

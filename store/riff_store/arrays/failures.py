@@ -150,7 +150,8 @@ class FailedCalls:
         kinds = self.column("kind")
         if name == "class":
             return np.array([_CLASSES.index(CLASSES_OF_FAILURE[kind]) for kind in KINDS_OF_FAILURE])[kinds]
-        # What tells one call from the next, such as how it stopped or what it did not say, does not divide a group.
+        # What distinguishes one call from the next, such as how it stopped or what it left open, does not divide
+        # a group.
         grouped = np.array([CLASSES_OF_FAILURE[kind] in DIVIDED_BY_DETAIL for kind in KINDS_OF_FAILURE])
         return np.where(grouped[kinds], self.column(name.removesuffix(OF_CLASS)), 0)
 
@@ -160,7 +161,7 @@ class FailedCalls:
 
 
 class FailureGroups:
-    """Keep groups of failed calls: their keys, how many calls there are, and what they are told by."""
+    """Keep groups of failed calls: their keys, how many calls there are, and what distinguishes them."""
 
     def __init__(self, failed: FailedCalls, names: Sequence[str]) -> None:
         self._failed = failed

@@ -87,7 +87,7 @@ class RepeatGroup(NamedTuple):
 
 
 class RepeatRow(NamedTuple):
-    """Hold the `groups` of a row that repeat a call, by the `keys` of the row (`None`: it names none).
+    """Describe the `groups` of a row that repeat a call, by the `keys` of the row (`None`: it names none).
 
     `single` counts the other groups, `unmeasured` and `excluded` calls of all of them.
     """
@@ -117,7 +117,7 @@ def repeat_rows(
     names = zip(*([key or None for key in keys[name][of_row].tolist()] for name in by), strict=True)
     single, unmeasured, excluded = (np.bincount(places, minlength=of_row.size).tolist() for places in left_out)
     found = [RepeatRow(*each, []) for each in zip(names, single, unmeasured, excluded, strict=True)]
-    # Most groups may be of one call each: what is told of a group is made of the others alone.
+    # Most groups may be of one call each: what is shown of a group is made of the others alone.
     repeated = np.flatnonzero(n >= FEWEST)
     own = ~errored & ~unknown & (n >= FEWEST)[number]
     number, value = np.searchsorted(repeated, number[own]), scores[own]

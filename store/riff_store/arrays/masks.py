@@ -1,6 +1,6 @@
 """Find the calls, and those of their rows, to which a filter applies: what `Scope` makes conditions of, on arrays.
 
-What no column holds, such as texts and steps, is asked of the store for each term by itself.
+What no column has, such as texts and steps, is asked of the store for each term by itself.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _NO_TIME = int(np.iinfo(np.int64).max)
 
 
 class _Packed(NamedTuple):
-    """Keep what is packed of a table: columns, as SQL and array, with as many `keys` first as tell its rows apart."""
+    """Keep what is packed of a table: columns, as SQL and array, with as many `keys` first as distinguish its rows."""
 
     table: str
     columns: Sequence[tuple[str, Floats]]

@@ -68,7 +68,7 @@ def check_plain(connection: sqlite3.Connection, location: str) -> None:
 
 
 def _objects(connection: sqlite3.Connection) -> list[_Object]:
-    """Return what a schema has, and of more than a store can have as many as tell that."""
+    """Return what a schema has; of more than a store can have, as many as show that."""
     objects = connection.execute(f"SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT {_MOST_READ}").fetchall()
     return [each for each in objects if each not in _STATISTICS]
 

@@ -100,7 +100,7 @@ class Known:
         return marks(self.store)
 
     def tools(self, term: Term) -> Iterator[tuple[frozenset[int], frozenset[int] | None]]:
-        """Yield the keys of tools that are as a term asks, and of the states where it says `STATE/TOOL`: 0 for none."""
+        """Yield the keys of tools that are as a term asks, and of the states for `STATE/TOOL`: 0 for none."""
         yield self.keys("tool", term), None
         text = str(term.value)
         for at in range(len(text)) if term.operator in ("=", "contains") else ():

@@ -110,7 +110,7 @@ class Grouping:
         return [states[key] if key in states else getattr(table, key) for key in self.keys]
 
     def keys_of(self, store: Store, some: Sequence[Names]) -> dict[str, set[int]]:
-        """Return by key column the keys that names stand for; nothing of a column of which one has no name."""
+        """Return by key column the keys that names represent; nothing of a column of which one has no name."""
         found: dict[str, set[int]] = {}
         for name, named in zip(self.by, map(set, zip(*some, strict=True)), strict=False):
             if None not in named:

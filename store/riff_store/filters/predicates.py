@@ -1,4 +1,4 @@
-"""What a filter says, as values: a tree of terms, and the one way to walk it.
+"""Represent what a filter asks for, as values: a tree of terms, and the one way to walk it.
 
 The grammar that makes these lives with the command line (`InState` is none of it).
 """

@@ -98,7 +98,7 @@ def heard_in(store: Store) -> HeardTerms:
 
 
 class Search:
-    """Search the transcripts of the calls for which what was said decides if a filter holds, the newest run first.
+    """Search the transcripts of calls for which what was said decides if a filter applies, the newest run first.
 
     `calls` is how many there are, none if all that the filter asks for is known.
     """
@@ -203,7 +203,7 @@ def heard_of(store: Store, predicate: Predicate | None) -> Heard | None:
 
 
 def said_in(document: Mapping[str, object]) -> list[Turn]:
-    """Return what was said in a call, of a transcript that may hold anything."""
+    """Return what was said in a call, of a transcript that may contain anything."""
     listed = document.get("turns")
     turns = [turn for turn in listed if isinstance(turn, Mapping)] if isinstance(listed, list) else []
     return [
@@ -246,7 +246,7 @@ _COLUMNS = msgspec.json.Decoder(
 
 
 class _Tests:
-    """Test transcripts for terms, and keep the calls that hold them."""
+    """Test transcripts for terms, and keep the calls that contain them."""
 
     def __init__(self, found: Mapping[Term, Found]) -> None:
         self._plain = [
@@ -356,7 +356,7 @@ def _literals(pattern: str) -> Iterator[str]:
 
 
 def _pieces(folded: str) -> Iterator[str]:
-    """Yield the stretches that a text which holds this holds too, up to the case of its ASCII letters.
+    """Yield the stretches that every text with this one contains, up to the case of its ASCII letters.
 
     Letters that have no case are folded from themselves alone, and so are those of ASCII. What JSON escapes otherwise
     than as `\\u` is left out.

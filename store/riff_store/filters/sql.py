@@ -1,7 +1,7 @@
 """Turn what a filter reports of calls into conditions on tables, every value bound.
 
-Names are looked up in the small dimension tables in Python, so that case and regular expressions
-mean there what `matching` says. Every condition is true or false, never null, so that `NOT` is `!`.
+Names are looked up in the small dimension tables in Python, so that case and regular expressions mean there what
+`matching` defines. Every condition is true or false, never null, so that `NOT` is `!`.
 """
 
 from __future__ import annotations

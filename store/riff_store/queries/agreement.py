@@ -178,7 +178,7 @@ class _Given(NamedTuple):
         return min(self.apart, key=lambda judge: (self.apart[judge], judge))
 
     def holds(self, rows: Predicate, aspect: str, who: _Names) -> bool:
-        """Return whether a filter of rows holds; a bare word looks through their names."""
+        """Return whether a filter of rows applies; a bare word looks through their names."""
         record = {"aspect": aspect, "spread": self.spread(), "highest": self.highest, "lowest": self.lowest}
         names = {name: getattr(who, name) for name in NAMES_OF_CALL}
         return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
@@ -201,8 +201,8 @@ class FoundDisputes:
     """Keep calls that at least two judges scored apart on one aspect; ask within the same snapshot of the store.
 
     A person's verdict is beside the scores of every aspect, and is apart from those that pass where it fails a call and
-    the other way about. `judges` chooses the judges, `rows` shows what has to hold of aspect, spread, highest, lowest
-    and scores; a bare word looks through the names of a dispute.
+    the other way about. `judges` chooses the judges, `rows` is the filter of aspect, spread, highest, lowest and
+    scores; a bare word looks through the names of a dispute.
     """
 
     def __init__(

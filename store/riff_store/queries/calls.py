@@ -204,7 +204,7 @@ class _Stretch(NamedTuple):
 class CallList(Sequence[int]):
     """Keep the keys of the calls of a filter by run start, run, flow, id, agent and trial; they are read when touched.
 
-    Sums tell how many calls a flow has in a run. If they cannot, all calls are counted once that has to be known;
+    Sums show how many calls a flow has in a run. If they cannot, all calls are counted once that has to be known;
     `is_counted` shows whether it is.
     """
 
@@ -218,7 +218,7 @@ class CallList(Sequence[int]):
         self._is_named = any(
             isinstance(part, Term) and (part.field, part.operator) == ("conversation", "=") for part in conjuncts(calls)
         )
-        # What sums tell narrows where to look for the rest.
+        # Sums narrow where to look for the rest.
         self._lay_out(all_of([part for part in conjuncts(calls) if needs(part) != "base"]))
 
     @property
@@ -310,7 +310,7 @@ class CallList(Sequence[int]):
             number += 1
 
     def _lay_out(self, calls: Predicate | None) -> None:
-        """Lay out the stretches of calls that sums, or the calls themselves, tell of."""
+        """Lay out the stretches of calls that sums, or the calls themselves, show."""
         counts = {cell: sum(n) for cell, n in call_counts(self._store, calls, Grouping(("run", "flow"))).items()}
         runs = dict(self._store.execute(m.Run.select(m.Run.name, m.Run.id)))
         flows = dict(self._store.execute(m.Flow.select(m.Flow.name, m.Flow.id)))

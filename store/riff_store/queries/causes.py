@@ -41,7 +41,7 @@ Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """Say that a name is over-represented in a group: `n` of its calls have it, against `n_all` of `calls`.
+    """Represent a name that is over-represented in a group: `n` of its calls have it, against `n_all` of `calls`.
 
     `p` is that of the hypergeometric test, corrected over all tests of the answer.
     """
@@ -99,7 +99,7 @@ def causes(store: Store, calls: Predicate | None = None, *, whole: bool = True) 
     """Return the groups of failed calls, the largest first (docs/metrics.md, section 15).
 
     What stands out in a group is measured against all calls of its flow in scope that were not errored. Unless they are
-    to be `whole`, nothing is said of that.
+    to be `whole`, that is left out.
     """
     from riff_store.arrays.failures import CallsInScope
 

@@ -56,15 +56,14 @@ Allowed: TypeAlias = Callable[[str, str | None], float]
 class Difference:
     """Describe how B differs from A in one aspect of one flow, by one judge; computed aspects have no judge.
 
-    With `pairs` the measures are over so many pairs of calls and `alone_a`, `alone_b` count the measured
-    calls that have no partner; `pairs` None means that all calls of either side are compared as they are.
-    `effect` is b − a and `interval` its 95 % interval, in the aspect's unit: a share for `success_rate`,
-    0-10 for `completion`, else that of the aspect. `only_a`, `only_b`, `both` and `neither` count the
-    pairs whose call failed on that side, for rates; `up` and `down` the pairs in which B has more, or less, of
-    a mean. `p_adjusted` is corrected across all differences of the comparison; `tendency` is the verdict that
-    there would be if none were chance. `error` is the standard error of a mean's `effect`; `p_beyond` is the p of
-    no more than what is allowed, where B is worse by more. Between runs a flow is `newly` broken where its success
-    rate fell by more than chance, mended where it rose.
+    With `pairs` the measures are over so many pairs of calls and `alone_a`, `alone_b` count the measured calls that
+    have no partner; `pairs` None means that all calls of either side are compared as they are. `effect` is b − a and
+    `interval` its 95 % interval, in the aspect's unit: a share for `success_rate`, 0-10 for `completion`, else that of
+    the aspect. `only_a`, `only_b`, `both` and `neither` count the pairs whose call failed on that side, for rates; `up`
+    and `down` the pairs in which B has more, or less, of a mean. `p_adjusted` is corrected across all differences of
+    the comparison; `tendency` is the verdict that there would be if none were chance. `error` is the standard error of
+    a mean's `effect`; `p_beyond` is the p of no more than what is allowed, where B is worse by more. Between runs a
+    flow is `newly` broken if its success rate fell by more than chance, fixed if it rose.
     """
 
     flow: str
@@ -168,7 +167,7 @@ def compare(
     within: Predicate | None = None,
     allowed: Allowed | None = None,
 ) -> Comparison:
-    """Compare B with A, flow by flow: what is newly broken or mended first (docs/statistics.md).
+    """Compare B with A, flow by flow: what is newly failing or passing first (docs/statistics.md).
 
     `a` and `b` are as `sides` takes them. `within` narrows `calls` to those that are looked at: it names the last
     runs and the sides' calls are counted in it, but tests are corrected across all flows. `judges` chooses the
@@ -442,7 +441,7 @@ def _tails(
 ) -> Iterator[Difference]:
     """Yield the difference of one flow in a percentile of all turns, which has no pairs of calls.
 
-    A flow of which either side has no turns, or too few to show how far out its tail lies, has none that is tested.
+    A flow of which either side has no turns, or too few to show how far out its tail is, has none that is tested.
     """
     first, second = (
         intervals.tail_of([side[place] for place in places])

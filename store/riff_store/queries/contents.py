@@ -41,7 +41,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class SkippedEntry:
-    """Describe something that was not taken as it was, or a verdict that is joined to no call."""
+    """Describe something that was skipped or changed, or a verdict that is joined to no call."""
 
     path: str
     line: int | None

@@ -97,7 +97,7 @@ class CallDetail:
 def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:
     """Return all that is known of one call, `None` if there is none of that name.
 
-    `told_by` says flow, agent and trial where several calls go by the name; what is left out takes the first.
+    `told_by` has flow, agent and trial if several calls have the name; what is left out takes the first.
 
     Raises `NotAStore` if its transcript is damaged.
     """

@@ -43,8 +43,8 @@ class Call:
 
     What is blamed of a failed call, its moment included, is `None` for any other: `turn`, `t`, and the entry `place` of
     the list `listed` of what happened. `caller` names what played the caller, `caller_ok` shows whether that kept to
-    its part. `told_by` are the names that tell it from other calls of its id and run, empty if there are none. `notes`
-    are what counts of what people wrote on it.
+    its part. `told_by` are the names that distinguish it from other calls of its id and run, empty if there are none.
+    `notes` are what counts of what people wrote on it.
     """
 
     id: int

@@ -37,9 +37,9 @@ class EditEffect:
 
     The one before is the last whose edits the next one has all, so that no other line of work is taken for what was
     there before. `runs` counts the runs whose last edit it is, `together` the edits between the same two runs, this one
-    among them. `basis` is `time` where the commit of one of the two does not tell, `None` if there is neither. `before`
-    and `after` are how the flow's calls went in those runs, led by the agents that led it in both, `change` how far
-    they differ. Unless they were `judged_alike`, by the same judges, their qualities do not compare.
+    among them. `basis` is `time` where the commit of one of the two does not show it, `None` if there is neither.
+    `before` and `after` are how the flow's calls went in those runs, led by the agents that led it in both, `change`
+    how far they differ. Unless they were `judged_alike`, by the same judges, their qualities do not compare.
     """
 
     edit: Edit

@@ -49,7 +49,7 @@ class FailedCall:
 
 @dataclass(frozen=True, slots=True)
 class FailedPair:
-    """Describe two calls of the same task, of which one or both failed; `persona` is `None` where theirs differ."""
+    """Describe two calls of the same task, of which one or both failed; `persona` is `None` if theirs differ."""
 
     side: Failed
     flow: str
@@ -242,7 +242,7 @@ def failure_matrix(store: Store, calls: Predicate | None = None, *, whole: bool 
 
 
 def _taken(taken: int, failed: int, kinds: Mapping[str, int]) -> int | None:
-    """Return how many calls took a step, `None` where fewer are known to than failed at its end.
+    """Return how many calls took a step, `None` if fewer are known to than failed at its end.
 
     It is `None` as well where any of these failed by a step of its task, which is on no way from state to state.
     """

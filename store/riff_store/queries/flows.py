@@ -217,7 +217,7 @@ def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCe
 
 def _family(family: FlowCell, members: list[FlowCell]) -> ArchetypeCell:
     measured = [cell for cell in members if cell.success.mean is not None]
-    # A thin member says little of how far members differ, but is better than none.
+    # A thin member shows little of how far members differ, but is better than none.
     compared = [cell for cell in measured if not is_thin(cell)] or measured
     return ArchetypeCell(
         archetype=family.keys["archetype"],
@@ -244,7 +244,7 @@ def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
 
 # Sum how the sides of voice calls shared the line, from the rollup or from the calls, equal wherever it comes from.
 class _InteractionSums(NamedTuple):
-    """Hold the sums of the calls that count, and of all; `None` where no such call has a record of both sides."""
+    """Describe the sums of the calls that count, and of all; `None` if no such call has a record of both sides."""
 
     counted: Interaction | None = None
     every: Interaction | None = None

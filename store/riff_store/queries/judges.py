@@ -116,7 +116,7 @@ class JudgeScores(NamedTuple):
         return given_to(calls, self.calls, self.correctness)
 
     def reference(self) -> Reference:
-        """Return what people say about calls as far as all who gave a verdict say the same."""
+        """Return what people say about calls as far as all who gave a verdict agree."""
         return reference_of({call: score >= HUMAN for call, score in given.items()} for given in self.verdicts.values())
 
 
@@ -125,7 +125,7 @@ def judge_scores(
 ) -> JudgeScores:
     """Read the scores of the calls that count, of those that any judge may have scored, people among them.
 
-    `notes` are what people wrote, by the key of the call, where that is read already.
+    `notes` are what people wrote, by the key of the call, if that is read already.
     """
     from riff_store.arrays.reading import read_calls
     from riff_store.statistics.agreement import given_to, scores_at, scores_of
@@ -257,7 +257,7 @@ _NOT_MEASURED = Measure(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Describe how often a judge, or correctness, says what people say about the calls that both speak of.
+    """Describe how often a judge, or correctness, agrees with people on the calls that both judged.
 
     With a `code` that is of the calls that people failed and gave this code, and `tnr` is not measured. `shown` is the
     name that a filter finds the judge by, empty for correctness.

@@ -1,4 +1,4 @@
-"""Find the states before and after a state, and those that starve without it."""
+"""Find the states before and after a state, and those that are never reached without it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Victim:
 
 @dataclass(frozen=True, slots=True)
 class BlastRadius:
-    """Describe the states behind a state, in the order in which they would starve.
+    """Describe the states behind a state, in the order in which they would be lost.
 
     The figures are from the `calls` themselves, or from those of the flow's other `agents`; what the flow's `files`
     say has none. It is not `is_ordered` where the store has calls of which it does not know the order of visits.
@@ -87,7 +87,7 @@ class BlastRadius:
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """Describe a state between its predecessors and successors, and what starves if it breaks.
+    """Describe a state between its predecessors and successors, and what is never reached if it breaks.
 
     `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not. `starts`
     and `ends` are the calls that begin and end in it, None if there are none. `blast`, suspicions (`loop` is that of a
@@ -274,7 +274,8 @@ def _described(store: Store, flow: str, state: str) -> tuple[dict[str, int], dic
     return {one: 0 for one, other in edges if other == state}, {other: 0 for one, other in edges if one == state}
 
 
-# Find what starves if a state breaks, from the order in which calls came to states (docs/metrics.md, section 7).
+# Find what is never reached if a state breaks, from the order in which calls came to states (docs/metrics.md, section
+# 7).
 def blast_radius(store: Store, flow: str, state: str, calls: Predicate | None) -> BlastRadius:
     """Return the states behind a state, those first that would have seen most more calls had it lost none.
 

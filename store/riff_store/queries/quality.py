@@ -67,7 +67,7 @@ def success_change(before: Cells, after: Cells) -> SuccessChange | None:
 
 
 def corrected(changes: Sequence[SuccessChange | None]) -> list[SuccessChange | None]:
-    """Return changes with p corrected across all of them (Benjamini-Hochberg), and what it says then."""
+    """Return changes with p corrected across all of them (Benjamini-Hochberg), and its meaning then."""
     adjusted = iter(significance.benjamini_hochberg([change.p for change in changes if change is not None]))
     return [change and _corrected(change, next(adjusted)) for change in changes]
 

@@ -39,7 +39,7 @@ _LATELY = {"latest": 1, "previous": 2}
 class Side:
     """Describe a run or an agent: `n` of its calls are compared, `excluded` are errored, `led` names agents or runs.
 
-    `led` has a run's agents, and an agent's runs; `called` what played the callers, where that is known.
+    `led` has a run's agents, and an agent's runs; `called` what played the callers, if that is known.
     """
 
     kind: Literal["run", "agent"]

@@ -110,11 +110,11 @@ def state_cells(
 ) -> StateCells:
     """Return the cells of the state matrix, the worst first; terms about states narrow the states' rows.
 
-    `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone,
-    states that flow files describe and no call has seen are there with n = 0, unless the filter asks
-    for more than flows and states; so are states that tasks asked for in vain. Cells that are not to be `whole` have
-    the measures that order them alone, and no steps to other states; nor do those of `only` some names have these.
-    Where `first` says how many are looked at, the others may be less than whole.
+    `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone, states that flow
+    files describe and no call has seen are there with n = 0, unless the filter asks for more than flows and states; so
+    are states that tasks asked for in vain. Cells that are not to be `whole` have the measures that order them alone,
+    and no steps to other states; nor do those of `only` some names have these. Where `first` shows how many are looked
+    at, the others may be less than whole.
     """
     rows = both(calls, facts)
     group = Grouping(tuple(by))

@@ -290,7 +290,7 @@ def _marked_ends(
 
 
 def _marks(store: Store) -> Mapping[int, Mark]:
-    """Return where people marked failed calls; what reads that is loaded where they wrote anything at all."""
+    """Return where people marked failed calls; what reads that is loaded only if they wrote anything at all."""
     if not store.kept_notes and not store.execute_sql("SELECT 1 FROM annotation LIMIT 1"):
         return {}
     from riff_store.filters.notes import marks
@@ -334,7 +334,7 @@ def _sums_of_tools(store: Store, rows: Predicate | None, group: Grouping) -> Seq
 
 
 def reads_columns(store: Store, calls: Predicate | None) -> bool:
-    """Return whether to read columns of the calls that match, not their rows: unless sums say that they are few."""
+    """Return whether to read columns of the calls that match, not their rows: unless sums show that they are few."""
     from riff_store import chunks
 
     if not chunks.is_packed(store.execute_sql):

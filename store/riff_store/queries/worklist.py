@@ -93,7 +93,7 @@ def worklist(
 ) -> Worklist:
     """Return the state to begin with, and the flows, segments and states behind most failed calls; thin ones last.
 
-    There are `limit` of each at most, of as many as `listed` says; cells are made for these alone. One that is not to
+    There are `limit` of each at most, of as many as `listed` counts; cells are made for these alone. One that is not to
     be `whole` has the flows alone.
     """
     with store.snapshot():

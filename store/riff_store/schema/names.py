@@ -110,7 +110,7 @@ class SourceFile(BaseModel):
 
 
 class SkippedInput(BaseModel):
-    """Note what was not taken as it was; of a `replaced` call also what distinguishes it."""
+    """Note what was skipped or changed; of a `replaced` call also what distinguishes it."""
 
     id = pw.AutoField()
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")

@@ -36,7 +36,7 @@ class Conversation(BaseModel):
     `success` shows whether it was correct and complete, `quality` is operability of this call alone, `computed_quality`
     the same without what judges say about it (docs/metrics.md, section 5); `lost` shows whether it ended without being
     served. One whose caller failed is not `caller_ok` and errored, whatever its line reports of the latter. `filled`
-    shows how much of what its source may tell is filled in. `typed` is above 0 if most of its turns took as long as
+    shows how much of what its source may give is filled in. `typed` is above 0 if most of its turns took as long as
     typing does.
     """
 
@@ -90,7 +90,7 @@ class JudgedScore(BaseModel):
     """Keep every verdict that was read; the latest of a judge is copied into `AspectScore`.
 
     `flow_name`, `agent_name` and `trial` show which call of its run it means, where several go by one name;
-    `conversation` is that call, null if there is none or what is said does not decide between several.
+    `conversation` is that call, null if there is none or what is given does not decide between several.
     """
 
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
@@ -405,7 +405,7 @@ class HistoryNode(BaseModel):
 
 
 class KnownCommit(BaseModel):
-    """Describe which node of its repository holds all edits that a commit contains, null if it contains none.
+    """Describe which node of its repository has all edits that a commit contains, null if it contains none.
 
     Ids are bytes, so that those that begin alike are side by side.
     """

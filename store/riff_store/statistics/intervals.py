@@ -37,7 +37,7 @@ def paired_rates(both: int, only_first: int, only_second: int, neither: int) -> 
 
 
 def unpaired_rates(first_hits: int, first_n: int, second_hits: int, second_n: int) -> Interval | None:
-    """Return Newcombe's hybrid score interval of two rates of different calls; `None` where either has no call.
+    """Return Newcombe's hybrid score interval of two rates of different calls; `None` if either has no call.
 
     Squares of Wilson's limits added up (Newcombe 1998, Statistics in Medicine 17:873-890, method 10).
     """
@@ -80,7 +80,7 @@ def of_pairs(differences: Sample) -> Estimate | None:
 
 
 def of_samples(first: Sample, second: Sample) -> Estimate | None:
-    """Return the difference of two means of different calls (Welch 1947); `None` where either has below two."""
+    """Return the difference of two means of different calls (Welch 1947); `None` if either has below two."""
     if min(len(first), len(second)) < 2:
         return None
     (mean_1, variance_1), (mean_2, variance_2) = _moments(first), _moments(second)

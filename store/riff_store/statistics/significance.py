@@ -56,7 +56,7 @@ def benjamini_hochberg(ps: Sequence[float], ones: int = 0) -> list[float]:
 def simes(ps: Sequence[float]) -> float:
     """Combine p-values that belong together: how likely they would be, were there no difference behind any.
 
-    Holds for tests that tend to err together, as those of one flow do (Simes 1986).
+    Valid for tests that tend to err together, as those of one flow do (Simes 1986).
     """
     return _bounded(min((len(ps) * p / place for place, p in enumerate(sorted(ps), 1)), default=1.0))
 

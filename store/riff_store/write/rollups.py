@@ -133,7 +133,7 @@ def add_calls(connection: Connection, first: int, last: int, shrunk: Set[Cell], 
 
 
 def judge_anew(connection: Connection, cells: Set[Cell], end: int, *, one_by_one: bool) -> None:
-    """Sum anew what judges say of the calls of these cells, of those with keys before `end`, which were summed before.
+    """Sum again what judges say about calls of these cells with keys before `end`, which were summed before.
 
     Those of cells with few calls have left the totals.
     """
@@ -165,7 +165,7 @@ def _take_away(connection: Connection, kinds: Iterable[Summed]) -> None:
 
 
 def _add(connection: Connection, kinds: Iterable[Summed], calls: str, *, one_by_one: bool) -> None:
-    """Add some calls to the totals, and where there are none to the sums by run."""
+    """Add some calls to the totals, and if there are none to the sums by run."""
     for sums in map(_Statements, kinds):
         connection.execute(sums.add(calls, one_by_one=one_by_one) if sums.total is None else sums.add_total(calls))
 

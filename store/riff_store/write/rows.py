@@ -120,7 +120,7 @@ class Rows:
     and the other file gets a note. `changed` gains the cells that lose calls. `replaced` counts the calls that do not
     stay, `updated` those among them of files that are not of this ingest, and `winners` are the paths of those that do.
     `rerun` counts the errored calls that were run again further down in the file. A call of which the other has more,
-    or the same words where sources show how much they have, is no loss: it is noted as superseded.
+    or the same words where sources show how much they have, is not a loss: it is noted as superseded.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class Rows:
         self._tables[m.FlowContract].extend((flow, source, described.contract))
 
     def add_note(self, note: Skipped) -> None:
-        """Record what was not taken as it was."""
+        """Record what was skipped or changed."""
         self._skip(self._source_file, note.kind, note.line, encodable(note.reason), _text(note.conversation))
 
     def _skip(
@@ -365,7 +365,7 @@ class Rows:
         self._note_replaced(held.source_file, held.line, _named(mine), place, self._path, is_loss)
 
     def _is_loss(self, held: HeldCall, mine: ConversationFacts) -> bool:
-        """Return whether one of two copies of a call may say what the other one does not."""
+        """Return whether one of two copies of a call may contain what the other one does not."""
         if held.filled != mine.filled:
             return False
         is_told = mine.filled > 0 and mine.transcript is not None

@@ -160,7 +160,7 @@ class Writer:
         self._texts.forget()
 
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult:
-        """Store what one file has in place of what it held before; call it inside `batch`."""
+        """Store what one file has in place of what it had before; call it inside `batch`."""
         path = stored_path(file.path)
         known = None if rebuild else self.known(file)
         if known is not None:

@@ -90,7 +90,7 @@ _EVA_FILES = ("result.json", "audit_log.json", eva_records.FRAMEWORK_LOG, eva_re
 
 
 def _eva(data: bytes, folder: Path) -> None:
-    """The first byte says which file of a record the others are."""
+    """The first byte shows which file of a record the others are."""
     record = folder / "records" / "r1"
     if not record.is_dir():
         eva_records.write_record(record)
@@ -123,7 +123,7 @@ def _bland_events(data: bytes, folder: Path) -> None:
 
 
 def _run_directory(data: bytes, folder: Path) -> None:
-    """The first byte says which file of a run that is watched the others are."""
+    """The first byte shows which file of a run that is watched the others are."""
     run = RunDirectory(folder / "nightly")
     place = (data[0] if data else 0) % len(_RUN_FILES)
     for name in _RUN_FILES[1:]:
@@ -271,7 +271,7 @@ def _run_corpus() -> list[bytes]:
 
 
 def _placed(files: Iterable[bytes]) -> list[bytes]:
-    """Files with a first byte that says which each is."""
+    """Files with a first byte that shows which each is."""
     return [bytes([place]) + each for place, each in enumerate(files)]
 
 

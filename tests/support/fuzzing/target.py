@@ -1,4 +1,4 @@
-"""Describe what is fuzzed, and what holds for whatever comes of it."""
+"""Describe what is fuzzed, and what applies for whatever comes of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INT64 = 1 << 63
 
 
 class Target(NamedTuple):
-    """What takes bytes; it may write below a folder that is its own, and raises where something does not hold."""
+    """What takes bytes; it may write below a folder that is its own, and raises where something does not contain."""
 
     name: str
     run: Callable[[bytes, Path], None]

@@ -109,7 +109,7 @@ def _agent(data: bytes, folder: Path) -> None:
 
 
 def _cut(data: bytes) -> list[bytes] | None:
-    """The lines that a program sent, the same in whatever pieces they come; `None` where one is too long."""
+    """The lines that a program sent, the same in whatever pieces they come; `None` if one is too long."""
     whole, piecewise = LineBuffer(), LineBuffer()
     try:
         lines = [*whole.feed(data), *filter(None, [whole.rest()])]

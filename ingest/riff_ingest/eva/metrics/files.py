@@ -23,7 +23,7 @@ class RecordFiles:
 
     `simulator_log` is where the simulator's log is or would be, `simulator_end` its last line with the line's end,
     `None` if it cannot be read. `audit_entries` are those of the audit log. `output_tokens` and `reasoning_tokens` have
-    a value for each call of the agent's model that tells. `stored_final_hash` is the database's in result.json.
+    a value for each call of the agent's model that reports them. `stored_final_hash` is the database's in result.json.
     """
 
     simulator_log: str = SIMULATOR_LOGS[-1]
@@ -35,7 +35,7 @@ class RecordFiles:
 
 
 def read_files(directory: Path) -> RecordFiles:
-    """Return what the files in a record's directory say; a file that is missing or cannot be read shows nothing."""
+    """Return what the files in a record's directory contain; a file that is missing or cannot be read shows nothing."""
     log = simulator_log(directory)
     calls = list(_rows(directory))
     return RecordFiles(
@@ -65,7 +65,7 @@ def _rows(directory: Path) -> Iterator[dict[str, str]]:
         text = read_whole(path, "log_mib").decode(errors="replace")
     except BrokenInput:
         return
-    # Cells hold whole prompts, and how large they may be is a setting of the process.
+    # Cells contain whole prompts, and how large they may be is a setting of the process.
     before = csv.field_size_limit(limits().bytes("line_mib"))
     try:
         for row in csv.DictReader(io.StringIO(text, newline="")):

@@ -17,7 +17,7 @@ _OLD_NAMES = {"conversation_finished": "conversation_valid_end"}
 
 @dataclass(frozen=True, slots=True)
 class MetricScore:
-    """Describe what a metric reports of a call, or what a part of it (`sub_metrics`) says.
+    """Describe what a metric reports of a call, or what a part of it (`sub_metrics`) does.
 
     `score` has the metric's own unit, `normalized_score` goes from 0 to 1; both are `None` if nothing was measured.
     `error` shows why it could not be, `skipped` that it does not apply to this call. `version` and `prompt_hash` are
@@ -45,7 +45,7 @@ class MetricScore:
         return self.score if self.normalized_score is None else self.normalized_score
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the score as JSON holds it: keys are text, and parts have no hash of a prompt."""
+        """Return the score as JSON: keys are text, and parts have no hash of a prompt."""
         return {**self._part(), "prompt_hash": self.prompt_hash, "sub_metrics": self._parts()}
 
     def _parts(self) -> dict[str, Any] | None:

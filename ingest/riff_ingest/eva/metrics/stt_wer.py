@@ -50,7 +50,7 @@ class TurnErrors:
         return (self.substituted + self.deleted + self.inserted) / (self.reference_words or 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the runs, as details hold them."""
+        """Return the runs, as details have them."""
         return {
             "substitutions": [{"expected": meant, "actual": heard} for meant, heard in self.substitutions],
             "deletions": self.deletions,

@@ -117,7 +117,7 @@ def tool_turns(context: MetricContext) -> set[int]:
 
 
 def yield_ms(context: MetricContext, turn: int) -> float | None:
-    """Return how long the agent went on after the caller had begun a turn; `None` where either was not heard."""
+    """Return how long the agent went on after the caller had begun a turn; `None` if either was not heard."""
     before = context.audio_timestamps_assistant_turns.get(turn - 1)
     now = context.audio_timestamps_user_turns.get(turn)
     return max(0.0, before[-1][1] - now[0][0]) * 1000 if before and now else None

@@ -47,13 +47,13 @@ Timed = tuple[float | None, Happening]
 
 
 def seconds_of(value: Any) -> float | None:
-    """Return a time that is told as text in seconds since the epoch, `None` for what is none."""
+    """Return a time that is given as text in seconds since the epoch, `None` for what is none."""
     found = parse_time(value) if isinstance(value, str) else None
     return None if found is None or found <= 0 else found / 1e6
 
 
 class Node(NamedTuple):
-    """Describe the id of a node with its name, where that is told."""
+    """Describe the id of a node with its name, if that is known."""
 
     id: str
     name: str | None = None

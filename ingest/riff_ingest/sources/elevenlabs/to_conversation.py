@@ -290,7 +290,7 @@ def _made_up(
     return call, found
 
 
-# Tell how a call ended: by what its tools say, else by the words of ElevenLabs.
+# Decide how a call ended: by the results of its tools, else by the words of ElevenLabs.
 def _ending(call: Mapping[str, Any], found: ReadTranscript, private: PrivateValues) -> CallEnding:
     metadata = object_of(call.get("metadata"))
     error = object_of(metadata.get("error"))
@@ -342,7 +342,7 @@ def _slots(analysis: Mapping[str, Any], private: PrivateValues) -> dict[str, Any
 
 
 def _by_id(analysis: Mapping[str, Any], key: str, id_key: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is told by id, which is in an object, in a list, or in both alike."""
+    """Yield what is listed by id, which is in an object, in a list, or in both alike."""
     given = object_of(analysis.get(key))
     if given:
         yield from ((name, object_of(each)) for name, each in given.items() if name)

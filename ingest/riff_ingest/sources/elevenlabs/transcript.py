@@ -78,7 +78,7 @@ def read_transcript(
     first_agent: str | None = None,
     is_text: bool = False,
 ) -> ReadTranscript:
-    """Return what the items of a transcript tell: by nodes, else by agents if there are several, else by tools.
+    """Return what the items of a transcript show: by nodes, else by agents if there are several, else by tools.
 
     `names` are those of nodes and agents by id, `exits` show when nodes are left, by both nodes and the edge's id;
     `first_agent` is the one that took the call.

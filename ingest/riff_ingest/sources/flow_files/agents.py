@@ -17,10 +17,10 @@ _Object = Mapping[str, Any]
 
 
 class _Part(NamedTuple):
-    """Describe a state as its agent describes it: what it is called, what it is told, and where it leads, and when.
+    """Describe a state as its agent describes it: its name, its instructions, and where it leads, and when.
 
     The first of `keys` is its name, by all of them others lead to it. `leaves` shows that a call may end or go on
-    elsewhere from it, `is_reached` that it may begin without any edge, `unknown` why nobody can say where it leads.
+    elsewhere from it, `is_reached` that it may begin without any edge, `unknown` why it is unknown if it leads.
     """
 
     keys: list[str]
@@ -275,7 +275,7 @@ def _extracted(holder: _Object) -> list[str]:
 
 
 def _prompt(assistant: _Object, overrides: _Object) -> str:
-    """Return what an assistant is told, and what it says first."""
+    """Return the instructions of an assistant, and its first words."""
     found, first = "", ""
     for holder in (assistant, overrides):
         model = object_of(holder.get("model"))

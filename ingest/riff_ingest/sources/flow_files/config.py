@@ -48,10 +48,10 @@ class NodeFunction:
 
 @dataclass(frozen=True, slots=True)
 class FlowNode:
-    """Describe a node: what the model is told in it, what it may do, and whether the call ends there.
+    """Describe a node: its instructions, what the model may do, and whether the call ends there.
 
-    It does after an action that says so, and if nothing is left to do, but not where it begins. `mark` is what `riff`
-    of the node or of one of its actions says: `terminal`, `segment`, `required_slots`, `completion_slots`, `tool`,
+    It does after an action that shows it, and if nothing is left to do, but not where it begins. `mark` is the value of
+    `riff` of the node or of one of its actions: `terminal`, `segment`, `required_slots`, `completion_slots`, `tool`,
     `required_tools`, `tools`.
     """
 
@@ -70,7 +70,7 @@ class FlowNode:
 
 @dataclass(slots=True)
 class FlowConfig:
-    """Describe a flow of pipecat; `problems` says in sentences what of it does not fit and is left out."""
+    """Describe a flow of pipecat; `problems` are sentences on what of it does not fit and is left out."""
 
     initial: str = ""
     nodes: dict[str, FlowNode] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class FlowConfig:
 
 
 class PlatformFlow(NamedTuple):
-    """Describe the flow of a platform's agent, and what its document has that tells its form.
+    """Describe the flow of a platform's agent, and what its document has that shows its form.
 
     It is called by the first of `names`; calls may know any of them. `ids` are those of nodes by name. `exits` show
     when a node is left, by its name, that of the next one and the id of the edge. `remarks` show what is odd in a flow
@@ -111,7 +111,7 @@ class PlatformFlow(NamedTuple):
 
 
 def shown(name: str) -> str:
-    """Return the name of a node as sentences have it, cut where it is long."""
+    """Return the name of a node as sentences have it, cut if it is long."""
     return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
 
 

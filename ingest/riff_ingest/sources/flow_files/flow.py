@@ -92,7 +92,7 @@ def flow_of(document: Any, path: Path) -> FlowFile:
 
 
 def form_of(document: Mapping[str, Any]) -> str | None:
-    """Return what the document of a flow has that tells its form, `None` for no such document.
+    """Return what the document of a flow has that shows its form, `None` for no such document.
 
     Raises `NoFlow` for an agent that has none.
     """
@@ -357,7 +357,7 @@ def read_retell_flow(document: Mapping[str, Any]) -> PlatformFlow:
     """Return the flow that such a document describes; raises nothing.
 
     It has the name that a user wrote into it, the agent's of an export, else its id. A node is called by its name, by
-    its id if it has none. Nodes of one name are one, since calls tell them so.
+    its id if it has none. Nodes of one name are one, since calls name them so.
     """
     flow, private = _flow(document), private_of_agent(document)
     given = (

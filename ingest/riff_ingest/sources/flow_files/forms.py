@@ -49,9 +49,9 @@ class CallScenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Describe what happens in a state.
 
-    `next` is a state or a table of task → state; `hub` takes the caller's next task on every
-    entry, with `done` once none is left. `back` is where a correction leads. `mishap` is the share
-    of visits that lead to the dead end `mishap_to`. `prompt` tells a real agent what to do here.
+    `next` is a state or a table of task → state; `hub` takes the caller's next task on every entry, with `done` once
+    none is left. `back` is where a correction leads. `mishap` is the share of visits that lead to the dead end
+    `mishap_to`. `prompt` instructs a real agent what to do here.
     """
 
     say: list[str] = []
@@ -206,7 +206,7 @@ NATIVE = _with(
     planted=_each(_of(Weakness)),
 )
 
-# What riff-tui reads in the nodes of others is closed, wherever it stands.
+# What riff-tui reads in the nodes of others is closed, wherever it is.
 _MARK = _with(
     _keys("terminal", "segment", "required_slots", "completion_slots", "tool", "guard", "required_tools"),
     tools=_of(ToolKinds),

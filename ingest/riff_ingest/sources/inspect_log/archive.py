@@ -337,7 +337,7 @@ def notes_on(header: Mapping[str, Any]) -> list[str]:
 
 
 def key_of(name: Any, epoch: Any) -> Key | None:
-    """Return how a sample is told from others: its id, which may be a number, and its epoch, from 1; `None` without."""
+    """Return what distinguishes a sample: its id, which may be a number, and its epoch, from 1; `None` without."""
     known = isinstance(epoch, int) and not isinstance(epoch, bool) and 1 <= epoch <= MOST_EPOCHS
     named = text_of(name)
     return None if named is None else (named, epoch if known else 1)
@@ -384,7 +384,7 @@ class Header:
         return given is None or not names.isdisjoint(_OF_NUMBERS)
 
     def grader(self, scorer: str) -> str | None:
-        """Return the model that a scorer asks, `None` for one that asks none and if nothing shows so."""
+        """Return the model that a scorer asks, `None` for one that asks none and if nothing shows it."""
         if scorer in _COMPARES_TEXT:
             return None
         options = object_of(self.scorers.get(scorer, {}).get("options"))

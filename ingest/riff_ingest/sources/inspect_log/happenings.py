@@ -61,7 +61,7 @@ _CALLER = ROLES["user"]
 
 
 class Happening(NamedTuple):
-    """Describe an event that tells of a message or of a call of a tool, at its `place` among all events.
+    """Describe an event that reports a message or a call of a tool, at its `place` among all events.
 
     Times are microseconds since the epoch, the latency milliseconds.
     """
@@ -84,7 +84,7 @@ class AgentAtWork(NamedTuple):
 
 @dataclass
 class Happenings:
-    """Describe what the events of a sample tell.
+    """Describe what the events of a sample show.
 
     `answers` are those of models by the id of their message, `nameless` those that no id distinguishes, `tools` the
     calls of tools, `scored` when each scorer gave its score, `first` and `last` when the first and the last event came.
@@ -118,7 +118,7 @@ class Happenings:
 
 
 def happenings_of(sample: Sample) -> Happenings:
-    """Return what the events of a sample tell; events of scorers are none of the call."""
+    """Return what the events of a sample show; events of scorers are none of the call."""
     found, spans, sides = Happenings(), _Spans(), dict[str, str]()
     for place, event in enumerate(sample.events):
         began = time_of(event.timestamp)
@@ -157,7 +157,7 @@ class _Spans:
             self._spans[event.id] = event
 
     def agent(self, span: Any) -> str | None:
-        """Return the agent in whose span an event lies, the innermost."""
+        """Return the agent in whose span an event is, the innermost."""
         for each in self._around(span):
             if each.type in (_AGENT, _HANDOFF) and (name := text_of(each.name)):
                 return name.removeprefix(HANDOFF) or name
@@ -205,7 +205,7 @@ def _take(found: Happenings, spans: _Spans, sides: dict[str, str], place: int, e
 
 
 def _latency(event: SampleEvent, began: int | None, ended: int | None) -> float | None:
-    """Return how long a model took in milliseconds: without waiting for rate limits where that is told."""
+    """Return how long a model took in milliseconds: without waiting for rate limits if that is known."""
     for seconds in (event.working_time, _between(began, ended), object_of(event.output).get("time")):
         if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= LONGEST / 1000:
             return seconds * 1000.0
@@ -237,7 +237,7 @@ def results_of(messages: list[dict[str, Any]]) -> ToolResults:
 
 
 def events_of_calls(messages: list[dict[str, Any]], tools: list[Happening]) -> dict[int, Happening]:
-    """Return the events that tell of calls in messages by the identity of the calls.
+    """Return the events that report calls in messages by the identity of the calls.
 
     Of several events of one id each belongs to the first call with its arguments, those that are left to the calls that
     are, as they come.
@@ -281,7 +281,7 @@ class Part(NamedTuple):
 
 
 class Scales:
-    """Know on which scale the values of each part of the scores are, as all samples of the log tell.
+    """Find on which scale the values of each part of the scores are, by all samples of the log.
 
     Numbers are from 0 to 1: a part with one that does not has another scale. The letters are those of Inspect AI: a
     part with another text has letters of its own, such as grades from A to E. If a `C` is the only text, a scorer of

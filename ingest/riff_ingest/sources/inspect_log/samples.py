@@ -1,4 +1,4 @@
-"""Take a sample of a log apart: only what is read of it, so that what was sent to models is never held."""
+"""Take a sample of a log apart: only what is read of it, so that what was sent to models is never kept."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Sample(msgspec.Struct):
 
 
 class SampleHead(msgspec.Struct):
-    """Describe what tells a sample from others, and a copy of it from one that was made again."""
+    """Describe what distinguishes a sample from others, and a copy of it from one that was made again."""
 
     id: Any = None
     epoch: Any = None
@@ -97,7 +97,7 @@ def decode_sample(data: bytes, defects: Counter[str]) -> Sample:
 
 
 def decode_head(data: bytes) -> SampleHead:
-    """Return what tells a sample from others; raise `BrokenInput` for what is none."""
+    """Return what distinguishes a sample from others; raise `BrokenInput` for what is none."""
     try:
         return _heads.decode(data)
     except _MISREAD:

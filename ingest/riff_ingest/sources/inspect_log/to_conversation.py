@@ -178,12 +178,12 @@ def _share(sample: Sample, header: Header, scales: Scales) -> float | None:
 
 
 def _headline(sample: Sample, header: Header, scales: Scales) -> dict[str, float]:
-    """Return the score that represents the whole where it is in part met, which a yes or no does not tell."""
+    """Return the score that represents the whole where it is in part met, which a yes or no does not show."""
     share = _share(sample, header, scales)
     return {header.headline.score: share} if header.headline and share is not None and 0 < share < 1 else {}
 
 
-# Put the messages, tool calls and agents of a sample into one order, with the times that its events tell.
+# Put the messages, tool calls and agents of a sample into one order, with the times that its events show.
 _HAND_OVER, _SPEAK = 0, 1
 _WITHOUT_A_REASON = "failed"
 
@@ -312,7 +312,7 @@ def _kind_of(error: Any) -> str | None:
 
 
 def _error_of_answer(given: Any, failed: bool = False) -> str | None:
-    """Return what went wrong with a call of a tool: the kind of the error and what it says."""
+    """Return what went wrong with a call of a tool: the kind of the error and its message."""
     error = object_of(given)
     said = [part for part in (text_of(error.get("type")), text_of(error.get("message"))) if part]
     return PRIVATE.text(": ".join(said)) or (_WITHOUT_A_REASON if failed or error else None)
@@ -388,7 +388,7 @@ def _open(path: Path, opened: ExitStack, scales: Scales) -> Log:
     """Open a log, and look at all its scores before the first is taken: a 1 is the best only if none is above it."""
 
     def survey(sample: bytes) -> None:
-        with suppress(BrokenInput):  # reading the sample says so
+        with suppress(BrokenInput):  # reading the sample reports it
             scales.learn(decode_scores(sample))
 
     return _opened(path, opened, survey)

@@ -83,7 +83,7 @@ def _contract(promised: Contract | None, states: ToolStates, *, by_agent: bool) 
 
 
 def _complete(call: Conversation, reason: str | None) -> None:
-    """Say whether a call was completed: by its tags, by LiveKit, by the terminals of a flow file, or that none knows.
+    """Decide whether a call was completed: by its tags, by LiveKit, by the terminals of a flow file, or unknown.
 
     A call that was did end as it should, whoever hung up.
     """
@@ -102,7 +102,7 @@ def _complete(call: Conversation, reason: str | None) -> None:
 
 
 def verdicts_of(report: Report, call: Conversation) -> Iterator[JudgedScore]:
-    """Yield what the judges of LiveKit say of a call; a word that is none of theirs is unscored."""
+    """Yield what the judges of LiveKit say about a call; a word that is none of theirs is unscored."""
     for tag in dict.fromkeys(report.tags):
         judge, colon, verdict = tag.removeprefix(_JUDGE).rpartition(":")
         if tag.startswith(_JUDGE) and colon and judge:
@@ -192,7 +192,7 @@ def _name(report: Report, path: Path) -> str:
 
 
 def _run(report: Report, path: Path) -> str:
-    """Return the run: the directory of the reports, the day where that is the SDK's own, which has all days."""
+    """Return the run: the directory of the reports, the day if that is the SDK's own, which has all days."""
     directory = path.absolute().parent
     if directory.parent.name == CONSOLE or text_of(directory.name) in (report.job, *report.rooms):
         directory = directory.parent
@@ -206,7 +206,7 @@ def _iso(seconds: float | None) -> str | None:
 
 # Keep the voice of a session: when each side spoke, who broke in, and what the parts of an answer took.
 def voice_of(report: Report) -> Voice | None:
-    """Return the kept form of a session's voice, `None` of a chat: nothing tells of sound."""
+    """Return the kept form of a session's voice, `None` of a chat: nothing shows sound."""
     said = [item for item in report.items if item.is_said]
     if not any(item.started or item.interrupted or "transcription_delay" in item.details for item in said):
         return None

@@ -20,7 +20,7 @@ CANCELLED = "cancelled, because the caller interrupted"
 class Messages:
     """Describe what was said and called in a conversation; `answers` are the places of the bot's turns, from 1.
 
-    `odd` counts what is no message.
+    `odd` counts what is not a message.
     """
 
     states: ToolStates
@@ -41,9 +41,9 @@ def is_messages(value: Any) -> bool:
 
 
 def messages_of(value: Any, segments: ToolSegments) -> Messages:
-    """Return what a list of messages tells, without tokens and signatures of links; there are no times.
+    """Return what a list of messages contains, without tokens and signatures of links; there are no times.
 
-    What is no message in it is left out.
+    Anything else in it is left out.
     """
     found = Messages(ToolStates(segments))
     given = objects_of(PrivateValues().value(value))

@@ -140,7 +140,7 @@ def _is_kept_in(place: Path, name: str, *, linked: bool) -> bool:
 
 
 def _started_at(path: Path) -> str | None:
-    """Return when a run was: as its directory says, which may be named by the time, else when its file was written."""
+    """Return when a run was: as its directory is named, if by the time, else when its file was written."""
     found = _STAMP.search(run_of(path))
     with suppress(ValueError, OSError, OverflowError):
         if found:
@@ -151,7 +151,7 @@ def _started_at(path: Path) -> str | None:
 
 
 def is_companion(path: Path) -> bool:
-    """Return whether a conversation is one of those that a run's results beside it, or above it, tell of."""
+    """Return whether a conversation is one of those that a run's results beside it, or above it, list."""
     if not path.name.endswith(ENDINGS):
         return False
     directories = path.parent, path.absolute().parent.parent
@@ -338,7 +338,7 @@ def _rationale(metric: Mapping[str, Any], failed: list[dict[str, Any]]) -> str |
 
 
 def _failures(record: Mapping[str, Any]) -> str | None:
-    """Return what of a script did not come, as its failures say."""
+    """Return what of a script did not come, by its failures."""
     found = []
     for failure in objects_of(record.get("failures")):
         turn, event = number_of(failure.get("turn_index")), text_of(failure.get("event_name"))

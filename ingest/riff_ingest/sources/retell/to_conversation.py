@@ -243,7 +243,7 @@ def _private(call: Mapping[str, Any]) -> PrivateValues:
 
 
 def _slots(call: Mapping[str, Any], private: PrivateValues, is_scrubbed: bool) -> dict[str, Any]:
-    """Return what was collected; what was taken out of the text is not told by a slot."""
+    """Return what was collected; what was taken out of the text is not kept as a slot."""
     given, is_clean = preferred(call, "collected_dynamic_variables")
     is_hidden = is_scrubbed and not is_clean
     return {

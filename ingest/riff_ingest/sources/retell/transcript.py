@@ -47,7 +47,7 @@ class RetellTranscript:
 def places_of(items: Sequence[Item]) -> set[frozenset[str]]:
     """Return the ids of the nodes, or the names of the states, that a call came through.
 
-    If nothing else tells of states, the tools that lead to them do.
+    If nothing else shows states, the tools that lead to them do.
     """
     found: set[str] = set()
     for item in items:
@@ -73,7 +73,7 @@ def read_transcript(
     names: Mapping[str, str],
     reply_latencies: Sequence[float | None] = (),
 ) -> RetellTranscript:
-    """Return what the items of a transcript tell; without transitions the states are the tools that were called.
+    """Return what the items of a transcript show; without transitions the states are the tools that were called.
 
     `names` are those of nodes by id, `reply_latencies` what Retell measured of the agent's answers, in milliseconds:
     they count where no word has a time, and if there is one for each answer.

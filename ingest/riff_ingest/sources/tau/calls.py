@@ -52,7 +52,7 @@ _TICKS, _NO_TICKS = re.compile(rb"\s*\[\s*[^\]\s]"), re.compile(rb"\s*(?:null|\[
 
 @dataclass(slots=True)
 class ReadCall:
-    """Describe a conversation, where its turns stand, and what did not fit together in its record."""
+    """Describe a conversation, where its turns are, and what did not fit together in its record."""
 
     conversation: Conversation
     spoken: list[Spoken]
@@ -212,7 +212,7 @@ NO_WRITE, SEVERAL = "no-write", "multi"
 class Reference(NamedTuple):
     """Describe a reference action of the task that a call was to do.
 
-    `matched` and `kind` (of its tool) are as the call's checks say, `None` without checks.
+    `matched` and `kind` (of its tool) are by the call's checks, `None` without checks.
     """
 
     action: Action
@@ -326,10 +326,10 @@ _TOOL = "tool"
 
 
 def walk_messages(messages: Sequence[Message], start: int | None, walked: Walked) -> None:
-    """Collect the messages of a call that began at `start`, in microseconds since the epoch, where that is known.
+    """Collect the messages of a call that began at `start`, in microseconds since the epoch, if that is known.
 
-    A turn is a message that says something; what a message reports comes before its calls of tools. The agent's latency
-    is the time since the message before, whoever it is of.
+    A turn is a message with words; what a message reports comes before its calls of tools. The agent's latency is the
+    time since the message before, whoever it is of.
     """
     moments = [_moment(message.timestamp) for message in messages]
     first = next((at for at in moments if at is not None), None) if start is None else _at(start)

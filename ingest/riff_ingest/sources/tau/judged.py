@@ -119,7 +119,7 @@ def _entries(path: Path) -> list[Any]:
 
 
 class Judged(NamedTuple):
-    """Describe the run that a verdict is of, as far as that is known, and in how many its call stands otherwise."""
+    """Describe the run that a verdict is of, as far as that is known, and in how many its call is otherwise."""
 
     run: str
     several: int = 0

@@ -58,7 +58,7 @@ def verdicts(
 ) -> Iterator[JudgedScore]:
     """Yield what judges said about a simulation, each under the next number of `lines`; never raises on what it has.
 
-    `spoken` shows where each turn of the call stands. What cannot be read is unscored, with the reason.
+    `spoken` shows where each turn of the call is. What cannot be read is unscored, with the reason.
     """
     for line, found in zip(lines, _found(simulation, spoken), strict=False):
         yield JudgedScore(
@@ -79,7 +79,7 @@ def verdicts(
 
 
 def turn_at(spoken: Sequence[Spoken], position: int, role: str | None) -> int | None:
-    """Return the number, from 1, of the turn in which a position lies: of those of `role` first, else of any.
+    """Return the number, from 1, of the turn in which a position is: of those of `role` first, else of any.
 
     Where nobody speaks, it is the turn that was begun last, `None` before the first.
     """
@@ -154,7 +154,7 @@ def _error(given: Mapping[str, Any]) -> _Error:
 
 
 def _is_misread(errors: Sequence[_Error], has_errors: bool) -> bool:
-    """Return whether the answer of the judge could not be read, which its one error then says."""
+    """Return whether the answer of the judge could not be read, which its one error then reports."""
     if len(errors) != 1 or not (errors[0].reasoning or "").startswith(_MISREAD):
         return False
     return not has_errors or errors[0].source not in _SIDES or errors[0].position == -1
@@ -213,7 +213,7 @@ def _short(text: str | None) -> str | None:
     return text if text is None or len(text) <= LONGEST_RATIONALE else f"{text[: LONGEST_RATIONALE - 1]}…"
 
 
-# Tell how a simulation ended, from its reason and the last words of its caller (tau3-bench's own terms).
+# Decide how a simulation ended, from its reason and the last words of its caller (tau3-bench's own terms).
 _WORDS = {"###STOP###": "stop", "###TRANSFER###": "transfer", "###OUT-OF-SCOPE###": "out_of_scope"}
 _CONTROL = re.compile("|".join(map(re.escape, _WORDS)))
 

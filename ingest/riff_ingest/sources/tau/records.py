@@ -1,4 +1,4 @@
-"""Hold what is read of a results file: only what is used, so that policies, guidelines and raw data are never held."""
+"""Define what is read of a results file: only what is used, so that policies and raw data are never kept."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class AgentInfo(msgspec.Struct, gc=False):
 
 
 class EnvironmentInfo(msgspec.Struct, gc=False):
-    """Represent where the tasks lie."""
+    """Represent where the tasks are."""
 
     domain_name: str | None = None
 
@@ -165,7 +165,7 @@ class IndexEntry(msgspec.Struct, gc=False):
 def record_of(data: bytes, kind: type[_Record], misfit: Callable[[str], object]) -> _Record:
     """Return a record from JSON, without the parts that do not fit, whose names go to `misfit`.
 
-    Raises `BrokenInput` for what is no JSON object.
+    Raises `BrokenInput` for what is not a JSON object.
     """
     try:
         return msgspec.json.decode(data, type=kind)
@@ -209,7 +209,7 @@ _ORDINARY = frozenset({"llm_agent", "discrete_time_audio_native_agent"})
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """Describe what the calls of a run have in common; `tick` is in seconds, `None` if the run does not say.
+    """Describe what the calls of a run have in common; `tick` is in seconds, `None` if the run does not show it.
 
     `is_solo`: the agent has the caller's tools too, and nobody else takes part. `is_rescored`: these are its results
     after they were scored again.

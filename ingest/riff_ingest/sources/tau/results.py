@@ -87,7 +87,7 @@ def read_results(path: Path, segments: ToolSegments) -> Iterator[Item]:
 
 
 def run_at(path: Path) -> Run | None:
-    """Return the run that the results at a path are of, `None` if they do not say."""
+    """Return the run that the results at a path are of, `None` if they do not show it."""
     reader = _Reader(path, ToolSegments())
     with suppress(BrokenInput):
         for member in read_members(path, (_INFO, _TIMESTAMP)):
@@ -137,7 +137,7 @@ class _Reader:
                 yield Skipped("defect", None, reason, names[0])
 
     def head(self, member: Member | str) -> None:
-        """Take what results say beside their simulations."""
+        """Take what results have beside their simulations."""
         if isinstance(member, str):
             self._notes.append(Skipped("skipped", None, member))
             return
@@ -173,7 +173,7 @@ class _Reader:
             yield from self._files()
 
     def _look_ahead(self) -> None:
-        """Take what results say beside their simulations, where that is after them."""
+        """Take what results have beside their simulations, if that is after them."""
         notes = self._notes
         self._notes = []  # what is wrong is noted when it is come to
         with suppress(BrokenInput):
@@ -199,7 +199,7 @@ class _Reader:
             yield [Skipped("skipped", None, f"missing simulation {missing}", missing)], None
 
     def _file(self, file: Path, name: str) -> _Taken:
-        """Return what the simulation becomes that has a file of its own, and hold on to nothing else of it."""
+        """Return what the simulation becomes that has a file of its own, and keep nothing else of it."""
         what = f"{SIMULATIONS}/{text_of(file.name)}"
         try:
             return self._taken(read_whole(file, "line_mib"), what, name)
@@ -244,7 +244,7 @@ _DEEPEST = 5
 
 
 def simulation_files(results: Path) -> list[Path]:
-    """Return the files beside results that have a simulation each, by name; none if results hold them themselves."""
+    """Return the files beside results that have a simulation each, by name; none if results have them themselves."""
     folder = results.parent / SIMULATIONS
     if results.name not in _RESULTS or folder.is_symlink() or not folder.is_dir() or lists_simulations(results):
         return []
@@ -257,7 +257,7 @@ def simulation_files(results: Path) -> list[Path]:
 
 
 def lists_simulations(results: Path) -> bool:
-    """Return whether results hold at least one simulation themselves."""
+    """Return whether results have at least one simulation themselves."""
     try:
         found = next(read_members(results, lists=(SIMULATIONS,)), None)
     except BrokenInput:
@@ -286,7 +286,7 @@ def digest_of_results(results: Path) -> tuple[str, int]:
 
 
 def is_of_a_run(path: Path) -> bool:
-    """Return whether a file lies where a run keeps its simulations, or what was recorded of them."""
+    """Return whether a file is where a run keeps its simulations, or what was recorded of them."""
     parents = [Path(os.path.abspath(path)).parent]
     while len(parents) < _DEEPEST:
         parents.append(parents[-1].parent)

@@ -1,4 +1,4 @@
-"""Tell from the ticks of a voice call who spoke when: stretches of speech, and what was laid over silence.
+"""Find from the ticks of a voice call who spoke when: stretches of speech, and what was laid over silence.
 
 The rules are numbered in docs/formats/tau.md.
 """
@@ -86,12 +86,12 @@ class SpokenTicks(msgspec.Struct, frozen=True, gc=False):
 
 
 def tick_seconds(given: float | None) -> float | None:
-    """Return the length of a tick as the run says it, `None` for what can be none (T4.1)."""
+    """Return the length of a tick as the run gives it, `None` for what can be none (T4.1)."""
     return given if given is not None and SHORTEST_TICK <= given <= LONGEST else None
 
 
 def without_stop_signal(ticks: Sequence[Tick]) -> Sequence[Tick]:
-    """Return the ticks without the last where that is the caller's signal to hang up (T4.4)."""
+    """Return the ticks without the last if that is the caller's signal to hang up (T4.4)."""
     if len(ticks) >= 2 and ticks[-1].caller_speaks and not ticks[-2].caller_speaks:
         return ticks[:-1]
     return ticks
@@ -207,7 +207,7 @@ def _lone_inserts(ticks: Sequence[Tick]) -> Iterator[LoneInsert]:
     return (LoneInsert(*each) for each in found)
 
 
-# Hold the ticks of a voice call as tau2-bench writes them: what each side did in a slice of time.
+# Define the ticks of a voice call as tau2-bench writes them: what each side did in a slice of time.
 CHUNKS = ("agent_chunk", "user_chunk")
 NO_TICKS = "ticks are not a list"
 
@@ -247,13 +247,13 @@ class TurnTakingAction(msgspec.Struct, frozen=True, gc=False):
 
 
 class ProviderData(msgspec.Struct, frozen=True, gc=False):
-    """Describe what the agent's provider told of its audio."""
+    """Describe what the agent's provider reported of its audio."""
 
     was_truncated: bool | None = None
 
 
 class Chunk(msgspec.Struct, frozen=True, gc=False):
-    """Describe a side's part of a tick; one that does not say whether it has speech in it has (T4.2)."""
+    """Describe a side's part of a tick; one that does not show whether it has speech in it has (T4.2)."""
 
     contains_speech: bool | None = True
     content: str | None = None
@@ -267,7 +267,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def action(self) -> str:
-        """Return what the caller decided, nothing if it is not told."""
+        """Return what the caller decided, nothing if it is not known."""
         return (self.turn_taking_action.action if self.turn_taking_action else None) or ""
 
     @property
@@ -305,7 +305,7 @@ class Tick(msgspec.Struct, frozen=True, gc=False):
 def read_ticks(data: bytes | msgspec.Raw, defects: Counter[str]) -> list[Tick]:
     """Return the ticks of a JSON list; parts that are wrong are left out and counted, places are kept.
 
-    Raises `BrokenInput` if it is no JSON.
+    Raises `BrokenInput` if it is not JSON.
     """
     try:
         return msgspec.json.decode(data, type=list[Tick])
@@ -324,7 +324,7 @@ def _tick(value: Any, defects: Counter[str]) -> Tick:
     found = fitting_struct(value, Tick, lambda part: defects.update([f"{part} of a tick misfits"]), "")
     for name in CHUNKS:
         given, chunk = value.get(name), getattr(found, name)
-        # Only a field that is not there has its default: one that is null, or no boolean, is no speech.
+        # Only a field that is not there has its default: one that is null, or not a boolean, is not speech.
         if chunk is not None and isinstance(given, dict) and given.get("contains_speech", True) is not True:
             found = msgspec.structs.replace(found, **{name: msgspec.structs.replace(chunk, contains_speech=False)})
     return found

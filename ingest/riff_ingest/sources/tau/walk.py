@@ -41,9 +41,9 @@ LONGEST_ERROR = 1000
 class Walked:
     """Describe what happened in a call: what was said and called as `states`, and what only voice has.
 
-    `kinds` are those of the tools that checks tell of, by name; `spoken` shows where each turn stands, `last_words` are
-    the caller's last, with what steers the simulation. `duration_s` is the length of the call in seconds where its
-    record has a clock of its own.
+    `kinds` are those of the tools in checks, by name; `spoken` shows where each turn is, `last_words` are the caller's
+    last, with what steers the simulation. `duration_s` is the length of the call in seconds where its record has a
+    clock of its own.
     """
 
     states: ToolStates
@@ -135,7 +135,7 @@ def writes(tool: str, kind: str | None = None) -> bool:
 
 
 def told_changes(tool: str, kind: str | None) -> bool | None:
-    """Tell whether a tool changes something where its kind says so, or the benchmark is known to have it read only."""
+    """Return whether a tool changes something, by its kind, or since the benchmark is known to have it read only."""
     return writes(tool, kind) if kind is not None or not writes(tool) else None
 
 

@@ -287,7 +287,7 @@ def verdicts_of(call: Mapping[str, Any], private: PrivateValues) -> Iterator[Pla
 
 
 def rubric_of(call: Mapping[str, Any]) -> str:
-    """Return the rubric by which a call was evaluated, in lower-case letters, empty if the record does not say."""
+    """Return the rubric by which a call was evaluated, in lower-case letters, empty if the record has none."""
     plan = object_of(object_of(call.get("assistant")).get("analysisPlan"))
     given = object_of(plan.get("successEvaluationPlan")).get("rubric") or plan.get("successEvaluationRubric")
     return (text_of(given) or "").lower()

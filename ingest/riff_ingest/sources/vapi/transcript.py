@@ -155,7 +155,7 @@ def _between(until: float | None, start: float | None) -> float | None:
 def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     """Return the call that a record has, and the kind of the message that brought it, if one did.
 
-    A report tells most of a call beside the call and not in it.
+    A report has most of a call beside the call and not in it.
     """
     message = object_of(record.get("message"))
     if not message:
@@ -245,7 +245,7 @@ def _labels(call: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _timed(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return messages with the seconds since the call began also where only the time of day is told."""
+    """Return messages with the seconds since the call began also where only the time of day is given."""
     begins = [_begin(message) for message in messages]
     begin = next((each for each in begins if each is not None), None)
     if begin is None:
@@ -261,7 +261,7 @@ def _timed(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _begin(message: Mapping[str, Any]) -> float | None:
-    """Return when the call began by a message that tells both its time and how long after the begin that was."""
+    """Return when the call began by a message with both its time and how long after the begin that was."""
     t, seconds = _time(message), number_of(message.get("secondsFromStart"))
     return None if t is None or seconds is None else t - seconds * 1000
 
@@ -288,7 +288,7 @@ def _tokens(transport: Mapping[str, Any]) -> Iterator[Any]:
             yield value
 
 
-# Tell which states a call of Vapi was in: nodes of a workflow, or assistants of a squad.
+# Find which states a call of Vapi was in: nodes of a workflow, or assistants of a squad.
 _HANDING_OVER = ("handoff", "transfer")
 _OF_THE_CALL = frozenset(
     {"call", "customer", "date", "day", "month", "now", "phoneNumber", "time", "transport", "year"}
@@ -308,7 +308,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(call: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> list[Entry] | None:
-    """Return the states in their order, `None` if the call tells of none.
+    """Return the states in their order, `None` if the call shows none.
 
     Those of a squad are seen by who speaks; where no message names an assistant, the next one of the squad's comes
     with each call of a tool that hands over.

@@ -41,7 +41,7 @@ class CommandAgent:
         await look_up("agent", self._program)
 
     async def begin(self, call: AgentCall) -> CommandSession:
-        """Start the program and tell it of the call; raises `Unavailable` and `EndpointRefused`."""
+        """Start the program and send it the call; raises `Unavailable` and `EndpointRefused`."""
         wire = await Wire.open("agent", self._program, call.limits.turn_timeout_s, call.note)
         session = CommandSession(call, wire)
         await session.introduce()
@@ -64,7 +64,7 @@ class CommandSession:
         self._not_known: set[str] = set()
 
     async def introduce(self) -> None:
-        """Tell the program of the call and hear of it what it says about itself."""
+        """Send the program the call, and read what it reports about itself."""
         case = self._call.case
         ready = await self._wire.introduce(
             {
@@ -103,7 +103,7 @@ class CommandSession:
         return self._reply() if self._speech or self._bye else None
 
     async def reply(self, text: str) -> AgentReply:
-        """Tell the program what the caller said, and return its words up to the last ones of the turn."""
+        """Send the program what the caller said, and return its words up to the last ones of the turn."""
         self._messages = 0
         if self._bye is not None:
             return self._reply()
@@ -203,7 +203,7 @@ class Speech:
         return bool(self._text.strip())
 
     def add(self, piece: Any) -> bool:
-        """Add a piece as it is, or after a blank where two sentences would touch; return whether it says anything."""
+        """Add a piece as it is, or after a blank where two sentences would touch; return whether it speaks."""
         if not isinstance(piece, str) or not piece:
             return False
         if _SENTENCE_ENDS.search(self._text) and piece[0].isupper():
@@ -234,7 +234,7 @@ class CommandTools:
         await look_up("tools", self._program)
 
     async def begin(self, case: CallCase) -> CommandToolSession:
-        """Start the program and tell it of the call; raises `Unavailable` and `EndpointRefused`."""
+        """Start the program and send it the call; raises `Unavailable` and `EndpointRefused`."""
         wire = await Wire.open("tools", self._program, self._timeout_s, lambda kind, message: None)
         start = {
             "conversation_id": case.conversation_id,

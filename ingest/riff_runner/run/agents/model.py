@@ -119,7 +119,7 @@ SILENCE = "(The caller says nothing.)"
 
 
 class ModelSession:
-    """Let a model answer one call; the state that it is in decides what it is told and which tools it has."""
+    """Let a model answer one call; its state decides its instructions and its tools."""
 
     def __init__(self, call: AgentCall, chat: ChatClient, offers: Offers) -> None:
         self._call = call
@@ -165,7 +165,7 @@ class ModelSession:
         return None
 
     def _enter(self) -> None:
-        """Tell the model of the state that the call is in."""
+        """Send the model the state that the call is in."""
         flow, machine = self._call.flow, self._call.machine
         state = flow.states[machine.state]
         self._state = state.name
@@ -182,7 +182,7 @@ class ModelSession:
             self._messages.append({"role": "user", "content": words})
 
     async def _answer(self, *, again: bool) -> ChatReply:
-        """Return the next answer of the model and add it to the chat; `again` asks twice where it is empty."""
+        """Return the next answer of the model and add it to the chat; `again` asks twice if it is empty."""
         answer = await self._asked()
         if answer.is_empty and again:
             answer = await self._asked()

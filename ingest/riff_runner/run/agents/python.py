@@ -122,7 +122,7 @@ class PythonSession:
         return reply
 
     async def end(self, reason: StopReason) -> str | None:
-        """Tell an object that wants to know, and return the status that it reports; raises nothing."""
+        """Notify an object that wants to know, and return the status that it reports; raises nothing."""
         status = None
         if (end := getattr(self._part, "end", None)) is not None and not self._worker.is_busy:
             with contextlib.suppress(Exception):
@@ -174,7 +174,7 @@ def _refuse_unless_it_takes(thing: Callable[..., Any], *what: str) -> None:
     except TypeError:
         taken = " and ".join(what) or "nothing"
         raise UsageError(f"{_described(thing)} is called with {taken}, which it does not take", _FORMS) from None
-    except ValueError:  # some of what is written in C does not say what it takes
+    except ValueError:  # some of what is written in C does not show what it takes
         return
 
 

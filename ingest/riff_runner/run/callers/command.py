@@ -1,4 +1,4 @@
-"""Play callers with a program that speaks JSON lines: one process a call, told who calls and what they know."""
+"""Play callers with a program that speaks JSON lines: one process a call, which gets who calls and what they know."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CommandCaller:
         await look_up("caller", self._program)
 
     async def begin(self, case: CallCase, notes: CallerNotes) -> CommandCallerSession:
-        """Start the program and tell it who calls; raises `Unavailable` and `EndpointRefused`."""
+        """Start the program and send it who calls; raises `Unavailable` and `EndpointRefused`."""
 
         def note(kind: str, message: str) -> None:
             notes.request({"error": kind, "message": message})
@@ -54,7 +54,7 @@ class CommandCallerSession:
         self._messages = 0
 
     async def say(self, heard: str, view: CallView) -> CallerTurn:
-        """Tell the program what the agent said, and return what it says to that."""
+        """Send the program what the agent said, and return its answer."""
         self._messages = 0
         async with self._wire.turn():
             while self._end is None and self._wire.has_message():  # sent since, so it answers nothing yet

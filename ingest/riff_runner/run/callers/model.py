@@ -113,7 +113,7 @@ class ModelCallerSession:
         return turn
 
     async def end(self, reason: StopReason) -> None:
-        """Do nothing: the chat holds nothing of a call."""
+        """Do nothing: the chat has nothing of a call."""
 
     async def _ask(self, *, again: bool) -> ChatReply:
         reminder: list[Message] = [{"role": "system", "content": _AGAIN}] if again else []
@@ -190,7 +190,7 @@ _IMPATIENT = 4
 
 
 def system_prompt(case: CallCase) -> str:
-    """Return what the model is told before the call."""
+    """Return the instructions of the model before the call."""
     opening = openings(case)[0]
     facts = [f"- {in_words(slot)}: {fact.say}" for slot, fact in case.facts.items()]
     return _TEMPLATE.format(

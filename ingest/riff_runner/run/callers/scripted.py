@@ -104,7 +104,7 @@ class ScriptedSession:
     # what the agent wants to hear
 
     def _wanted(self, heard: Utterance, view: CallView, state: FlowState | None) -> list[str]:
-        """Return the slots to be told: those that the state is short of, else those that the words ask for."""
+        """Return the slots to be said: those that the state is short of, else those that the words ask for."""
         asked = self._agenda.asked_for(heard)
         if state is None:
             return [] if self._agenda.is_offered_task(heard) else [s for s in asked if self._agenda.may_tell(s)]
@@ -183,7 +183,7 @@ class ScriptedSession:
         return CallerTurn(self._small_talk(heard))
 
     def _clarification(self, heard: Utterance) -> str:
-        """Return what more there is to say of the reason for the call, `""` if there is nothing."""
+        """Return what more there is to say about the reason for the call, `""` if there is nothing."""
         if self._case.scenario.clarifies and not heard.offers_help:
             return self._voice.replies(self._case.scenario.clarifies)
         return self._new(openings(self._case)) if heard.offers_help and not self._agenda.told else ""

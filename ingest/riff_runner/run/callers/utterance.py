@@ -1,4 +1,4 @@
-"""Find in an agent's words what it wants to hear, where that is plain."""
+"""Find in an agent's words what it wants to hear, if that is plain."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Utterance:
 
     @property
     def words(self) -> str:
-        """Return the bare words, by which one can tell that the same is said again."""
+        """Return the bare words, which show that the same is said again."""
         return " ".join(_WORDS.findall(self.text))
 
     @property

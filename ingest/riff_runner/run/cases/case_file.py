@@ -108,7 +108,7 @@ def is_case_file(named: str) -> bool:
 
 
 def read_case(path: Path) -> CaseFile:
-    """Return the case of a file; raise `UsageError` with the place where it is none."""
+    """Return the case of a file; raise `UsageError` with the place if it is none."""
     try:
         data = read_whole(path)
         if is_costly_toml(data):

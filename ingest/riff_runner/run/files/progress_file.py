@@ -1,4 +1,4 @@
-"""Write into `progress.jsonl` where each call of a run stands, for those who watch it."""
+"""Write into `progress.jsonl` where each call of a run is, for those who watch it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ProgressFile:
         self._begin()
 
     def report(self, progress: CallProgress) -> None:
-        """Take what a call tells; a change of its status is written at once, all else a little later."""
+        """Take what a call reports; a change of its status is written at once, all else a little later."""
         known = self._calls.get(progress.conversation_id)
         if known is None:
             known = self._calls[progress.conversation_id] = _Standing(progress, self._now())
@@ -131,7 +131,7 @@ class ProgressFile:
 
 
 class _Standing:
-    """Remember what a call told last, and when it was written."""
+    """Remember what a call reported last, and when it was written."""
 
     __slots__ = ("pending", "progress", "since", "written")
 

@@ -74,7 +74,7 @@ class RunFlowFile(msgspec.Struct, frozen=True, kw_only=True):
 class Invocation(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Describe one process that worked on the run; `calls` of them ended in it, of which `errored` had no result.
 
-    `ended` is missing while it works, and where it ended without a chance to say so.
+    `ended` is missing while it works, and where it ended without a chance to report it.
     """
 
     started_at: str
@@ -158,7 +158,7 @@ _decoder = msgspec.json.Decoder(RunDocument)
 
 
 def read_run(directory: Path) -> RunDocument | None:
-    """Return what `run.json` of a directory says, `None` if there is none; raises `UsageError` for another file."""
+    """Return what `run.json` of a directory contains, `None` if there is none; raises `UsageError` for another file."""
     path = directory / RUN_FILE
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -48,7 +48,7 @@ _decoder = msgspec.json.Decoder(_KeptLine)
 
 
 def transcript_name(flow: str) -> str:
-    """Return the name of the file that has the calls of a flow: the flow's own where that is fit for a file."""
+    """Return the name of the file that has the calls of a flow: the flow's own if that is fit for a file."""
     if _PLAIN.fullmatch(flow):
         return PATTERN.replace("*", flow)
     digest = hashlib.sha256(flow.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -82,7 +82,7 @@ class RunFiles:
 
     `cut` shows how many bytes of an unfinished line were cut off which file, since a process ended while it wrote it.
     With `sync` each line is forced to the disk before the next call is kept. Raises `UsageError` if another process
-    holds the directory, `OutputError` and `OSError` if it cannot be written.
+    uses the directory, `OutputError` and `OSError` if it cannot be written.
     """
 
     def __init__(self, directory: Path, *, sync: bool = False) -> None:
@@ -172,7 +172,7 @@ def _opened(path: Path) -> int:
 
 
 def _mend(path: Path, descriptor: int) -> int:
-    """End the last line, or cut it off where it is torn, and return how many bytes that took away."""
+    """End the last line, or cut it off if it is torn, and return how many bytes that took away."""
     size = os.fstat(descriptor).st_size
     if not size or os.pread(descriptor, 1, size - 1) == b"\n":
         return 0

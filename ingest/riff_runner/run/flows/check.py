@@ -86,7 +86,7 @@ def check_flow_file(path: Path) -> CheckedFile:
 
 
 class _Lines:
-    """Find the lines of a file on which its keys and names stand."""
+    """Find the lines of a file with its keys and names."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
@@ -394,7 +394,7 @@ class _Check:
                 yield Finding("error", "tool-not-declared", message, tool, near, line)
 
     def _refusal(self, graph: _Graph) -> Iterator[Finding]:
-        """Yield why a run would refuse the file if nothing else that was found says so."""
+        """Yield why a run would refuse the file if nothing else that was found shows it."""
         edges = [list(edge) for edge in graph.edges]
         meant = {**self._meant, "edges": edges}
         try:

@@ -201,7 +201,7 @@ def outcomes_of(states: Iterable[str], contract: Contract, ends: Collection[str]
 
 
 def ways_to_the_goal(edges: Collection[tuple[str, str]], outcomes: Mapping[str, StateOutcome]) -> dict[str, str]:
-    """Return the next state on the shortest way to a success, if there is none to an end that is no escalation."""
+    """Return the next state on the shortest way to a success, if there is none to an end that is not an escalation."""
     into: dict[str, list[str]] = {}
     for source, target in edges:
         into.setdefault(target, []).append(source)

@@ -140,7 +140,7 @@ def _simulation(given: Any) -> Simulation:
 
 
 def _edges(given: Any, edges: list[tuple[str, str]]) -> dict[str, tuple[FlowEdge, ...]]:
-    """Return the edges by the state that they leave, with what their tables say of when to take them."""
+    """Return the edges by the state that they leave, with when to take them by their tables."""
     told: dict[tuple[Any, Any], str] = {}
     for edge in given if isinstance(given, list) else ():
         if isinstance(edge, dict) and isinstance(edge.get("when"), str):
@@ -282,7 +282,7 @@ def _pipecat_state(
 
 
 def _instruction(node: FlowNode, roles: Mapping[str | None, str]) -> str:
-    """Return what the agent is told in a node: its task, after its role if that is not the flow's."""
+    """Return the agent's instructions in a node: its task, after its role if that is not the flow's."""
     role = roles[node.name]
     return node.task if role == roles[None] else f"{role}\n\n{node.task}".strip()
 

@@ -1,4 +1,4 @@
-"""Read what a run directory says, again and again, each time only what was added to it."""
+"""Read a run directory again and again, each time only what was added to it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RunReader:
         is_running = self._has_process(document, now)
         finished = self._transcripts.finished
         under_way = [
-            # A call's line may be there before its progress says so.
+            # A call's line may be there before its progress shows it.
             call
             for key, call in self._progress.under_way.items()
             if key not in finished or finished[key].errored
@@ -190,7 +190,7 @@ def _is_there(pid: int) -> bool:
 
 
 def _began_after(pid: int, moment: float) -> bool:
-    """Return whether another process got the number since, as far as the system tells."""
+    """Return whether another process got the number since, as far as the system shows."""
     began = None
     with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()

@@ -215,7 +215,7 @@ class ProgressTally:
         self._seen_from: float | None = None
 
     def read(self) -> None:
-        """Follow what was added since the last look; a file that was written again holds all that is under way."""
+        """Follow what was added since the last look; a file that was written again contains all that is under way."""
         known, is_new = self.under_way, False
         for _, text in self._tail.lines():
             if self._tail.restarted and not is_new:
@@ -249,7 +249,7 @@ class ProgressTally:
                 self._ends.append(call.changed_at)
         elif key in self.under_way or len(self.under_way) < _MOST_CALLS:
             before = known.get(key)
-            # A line that says the same again is of a file that was written again, and no sign of life.
+            # A line that repeats the same is of a file that was written again, and not a sign of life.
             is_same = before is not None and replace(before, changed_at=call.changed_at) == call
             self.under_way[key] = before if is_same and before is not None else call
 
