@@ -2,7 +2,8 @@
 
 Written to be quick in DuckDB: explicit column types, texts of turns read only where they are kept, names kept as
 text (it compresses them by dictionary), no keys and no indexes, and none of the care that ingest takes with
-imperfect streams. It finds no first failures and keeps no figure of a call; that is ours to pay.
+imperfect streams. It finds no first failures and keeps no figure of a call; that is ours to pay. Its sums are those
+that a store has of nights like these, in which hardly a flow has a second call by the same agent.
 """
 
 from __future__ import annotations
@@ -126,21 +127,21 @@ SELECT id, 'humanness', judge, score
 FROM judged_score JOIN conversation ON run = run_id AND name = conversation_id
 """
 
-_ROLLUPS = (
+_SUMS = (
     """
     CREATE TABLE call_rollup AS
     SELECT flow, agent, run, count(*) FILTER (NOT errored) AS n, count(*) FILTER (errored) AS excluded
     FROM conversation GROUP BY ALL
     """,
     """
-    CREATE TABLE aspect_rollup AS
-    SELECT flow, agent, run, aspect, judge, count(value) AS n, sum(value) AS total, sum(value * value) AS squares,
+    CREATE TABLE aspect_total AS
+    SELECT flow, agent, aspect, judge, count(value) AS n, sum(value) AS total, sum(value * value) AS squares,
            count(*) FILTER (value = 10) AS top
     FROM aspect_score JOIN conversation USING (id) WHERE NOT errored GROUP BY ALL
     """,
     """
-    CREATE TABLE state_rollup AS
-    SELECT flow, agent, run, state, count(*) AS n, sum(progress::INT) AS progress, sum(stall::INT) AS stall,
+    CREATE TABLE state_total AS
+    SELECT flow, agent, state, count(*) AS n, sum(progress::INT) AS progress, sum(stall::INT) AS stall,
            sum(escalation::INT) AS escalation, sum(revisit) AS revisit, sum(revisit * revisit) AS revisit_squares,
            sum(dwell_turns) AS dwell, sum(dwell_turns * dwell_turns) AS dwell_squares,
            count(latency_p95_ms) AS latency_n, sum(latency_p95_ms) AS latency,
@@ -151,8 +152,8 @@ _ROLLUPS = (
     WHERE NOT errored GROUP BY ALL
     """,
     """
-    CREATE TABLE transition_rollup AS
-    SELECT flow, agent, run, from_state, to_state, sum(n) AS n
+    CREATE TABLE transition_total AS
+    SELECT flow, agent, from_state, to_state, sum(n) AS n
     FROM transition JOIN conversation ON conversation.id = transition.conversation
     WHERE NOT errored GROUP BY ALL
     """,
@@ -173,7 +174,7 @@ def run(files: Path, store: Path, *, with_text: bool, threads: int | None = None
         if scores:
             connection.execute(_VERDICTS, {"paths": scores})
             connection.execute(_JUDGED)
-        for statement in (*_ROLLUPS, *([_TRANSCRIPTS] if with_text else [])):
+        for statement in (*_SUMS, *([_TRANSCRIPTS] if with_text else [])):
             connection.execute(statement)
 
 

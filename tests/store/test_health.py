@@ -79,6 +79,27 @@ def test_what_does_not_fit_together_is_found(store: Path, statement: str, proble
     assert any(found.startswith(problem) for found in broken(store, statement))
 
 
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("UPDATE state_total SET n = 9", "sums: state totals: 4 cells"),
+        (
+            "INSERT INTO transition_rollup (flow_id, agent_id, run_id, from_state_id, to_state_id, n)"
+            " SELECT flow_id, agent_id, 1, from_state_id, to_state_id, n FROM transition_total",
+            "sums: transitions: 2 cells",
+        ),
+    ],
+)
+def test_a_call_alone_in_its_run_is_in_totals_and_in_no_sums_by_run(
+    tmp_path: Path, statement: str, problem: str
+) -> None:
+    path = tmp_path / "calls.db"
+    with fresh(path) as opened:
+        put(opened, "/runs/night-1/calls.jsonl", [call("c-1")])
+    assert examined(path).wrong == []
+    assert any(found.startswith(problem) for found in broken(path, statement))
+
+
 @pytest.mark.parametrize("table", ["conversation", "state_total"])
 def test_a_damaged_page_is_described_and_not_raised(store: Path, table: str) -> None:
     connection = sqlite3.connect(store)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.facts import call, fresh, put, source, state, verdict
-from tests.surface.store import ROLLUPS, SUMMED, Grouping, Item, Store, Summed, Writer, rollups, rows_of_sums
+from tests.surface.store import ASPECTS, ROLLUPS, SUMMED, Grouping, Item, Store, Summed, Writer, rollups, rows_of_sums
 
 FILES = ("/in/a.jsonl", "/in/b.jsonl", "/in/judged.jsonl")
 
@@ -28,6 +28,8 @@ def test_sums_that_were_added_up_batch_by_batch_are_those_of_all_rows(tmp_path: 
             assert _sums(store) == _summed_anew(store)
             for summed in SUMMED:
                 assert _by_run(store, summed) == _by_run(store, summed, depth="base")
+            asked = {"among": {"aspect": [2]}}
+            assert _by_run(store, ASPECTS, **asked) == _by_run(store, ASPECTS, **asked, depth="base")
 
 
 def test_a_call_alone_in_its_cell_has_no_sums_by_run_until_another_comes(tmp_path: Path) -> None:

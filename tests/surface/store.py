@@ -153,7 +153,7 @@ from riff_store.queries.sums import (
 from riff_store.queries.worklist import FirstToFix, Totals, Worklist, chance_of, first_to_fix, lacking, worklist
 from riff_store.reading_list import KeptList, Sample, keep_list, kept_list
 from riff_store.sampling import FAILING, OUTLIER, RANDOM, STRATA, Candidate, Drawn, counts_of, draw
-from riff_store.schema import ALL, ROLLUPS, SCHEMA_VERSION, SUMMED, Conversation, Run, Summed
+from riff_store.schema import ALL, ASPECTS, ROLLUPS, SCHEMA_VERSION, SUMMED, Conversation, Run, Summed
 from riff_store.schema.sums import CallSums as SumsCallSums
 from riff_store.scoring import humanness_score, latency_score, operability, succeeded
 from riff_store.statement_limit import STEPS_PER_BYTE, set_steps_per_byte, steps_per_byte
