@@ -281,7 +281,11 @@ def test_ctrl_z_stops_nothing_that_no_shell_could_continue() -> None:
         assert "? help" in terminal.text
 
 
-@pytest.mark.parametrize("over", ["", "?", "/", "\x10", "o", "y"], ids=["rows", "help", "filter", "palette", "o", "y"])
+@pytest.mark.parametrize(
+    "over",
+    ["", "?", "/", *(pytest.param(key, marks=pytest.mark.nightly) for key in ("\x10", "o", "y"))],
+    ids=["rows", "help", "filter", "palette", "o", "y"],
+)
 def test_ctrl_z_goes_back_to_the_shell_and_fg_to_the_same_place_in_a_terminal_of_another_size(over: str) -> None:
     shell = "import os; os.execvp('sh', ['sh', '-i'])"
     with Terminal(["-c", shell], environ={"PS1": "shell> ", "ENV": ""}, cold=True) as terminal:
@@ -311,7 +315,7 @@ def test_ctrl_z_goes_back_to_the_shell_and_fg_to_the_same_place_in_a_terminal_of
         terminal.wait(lambda: len(terminal.lines[0]) > 90, "the wider first line")
         assert "2 of 3" in terminal.lines[0]
         assert "shell>" not in terminal.text
-        terminal.take(quiet=1.0)
+        terminal.take(quiet=0.4)
         before = terminal.lines
         terminal.press("jk")
         # The hint line follows what was done.
