@@ -8,9 +8,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest import mock
-
-from mcp import Client, StdioServerParameters, stdio_client
 
 from tests.support import hostile_store
 from tests.support.commands import riff_tui
@@ -18,6 +17,9 @@ from tests.support.hostile import LIVE
 from tests.support.hostile_store import ACTING
 from tests.support.postgresql_server import Server
 from tests.surface.tui import schema_of_all, views
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 MOST = 1500 * 4
 PROGRAM = Path(sys.executable).parent / "riff-tui"
@@ -27,6 +29,8 @@ VIEWS = [spec.name for spec in views() if spec.listed and not spec.sides and not
 
 @asynccontextmanager
 async def serving(store: Path | str, *more: str) -> AsyncIterator[Client]:
+    from mcp import Client, StdioServerParameters, stdio_client  # only one worker pays for that
+
     parameters = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--store", str(store), *more])
     async with Client(stdio_client(parameters)) as client:
         yield client
