@@ -94,8 +94,8 @@ def printed(command: str, store: Path) -> str:
     """What a command prints from a store."""
     program, *arguments = shlex.split(command)
     assert program == "riff-tui", command
-    surroundings = {**os.environ, "RIFF_TUI_STORE": str(store)}
-    done = subprocess.run([_PROGRAM, *arguments], env=surroundings, capture_output=True, encoding="utf-8", check=True)
+    done = riff_tui(*arguments, surroundings={**os.environ, "RIFF_TUI_STORE": str(store)})
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 

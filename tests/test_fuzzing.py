@@ -19,7 +19,7 @@ from tests.surface.ingest import sources
 SHARE = 20
 """How many times fewer examples each target takes than other tests do: there are many targets."""
 SOME = settings(
-    max_examples=settings().max_examples // SHARE, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=max(1, settings().max_examples // SHARE), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -17,7 +17,7 @@ from tests.support.postgresql_server import Server
 from tests.support.store_places import InFiles, OnServer
 from tests.support.store_works import few_are_many, migration, store_works
 
-IN_STORES, ON_SERVER, COMMANDS, FORGETTING = 16, 4, 10, 20
+IN_STORES, ON_SERVER, COMMANDS, FORGETTING = 8, 4, 6, 10
 """How many kills there are of each kind; `python -m benchmarks.kills` makes hundreds, at random moments."""
 
 

@@ -273,7 +273,7 @@ def streams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     else:
         chance = random.Random(11)
         # A call without a contract would be given that of an earlier line of its flow.
-        calls = [random_call(number, chance) for number in range(1000)]
+        calls = [random_call(number, chance) for number in range(500)]
         lines = [json.dumps(call | {"contract": call["contract"] or {}}) + "\n" for call in calls]
         (folder / "flow-transcripts-random.jsonl").write_text("".join(lines), encoding="utf-8")
     with open_store(folder / "all.db", write=True, create=True) as store:

@@ -16,6 +16,7 @@ from rich.console import RenderableType
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -69,6 +70,8 @@ class Explorer(QuietApp, inherit_bindings=False):
     CSS = """
     * { scrollbar-size: 0 0; }
     """
+    # A theme that comes later has all styles parsed and applied once more.
+    theme: Reactive[str] = Reactive("ansi-dark", init=False)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("ctrl+z", "suspend", show=False, priority=True),
@@ -87,7 +90,6 @@ class Explorer(QuietApp, inherit_bindings=False):
         super().__init__(ansi_color=True)
         leading = [key for each in actions.values() if each.group != "Move" for key in each.keys]
         self._leading = {textual_keys([key]) for key in leading}
-        self.theme = "ansi-dark"
         self.animation_level = "none"
         self.session = backend.session
         self.worker = backend.worker

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from tests.support.fake_catalog import FakeCatalog
 from tests.support.fake_names import FakeNames
-from tests.support.walker import Walker
+from tests.support.walker import Walker, running
 from tests.surface.explorer import START, Backend, Explorer, Menu, Stack
 
 
@@ -45,7 +45,7 @@ async def finding(
 ) -> AsyncIterator[Finding]:
     catalog = catalog or FakeCatalog()
     app = Explorer(Backend(catalog.show, lambda: "3 min ago", names=names or FakeNames()), start=start)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(app, (100, 30)) as pilot:
         at = Finding(app, pilot, catalog)
         await at.settle()
         yield at

@@ -13,6 +13,8 @@ from typing import Any
 
 from textual import events
 from textual.app import App
+from textual.cache import LRUCache
+from textual.css.model import RuleSet
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
@@ -37,6 +39,8 @@ LONGEST_S = 300.0
 
 
 _MOST_DRAWN = 50
+_PARSED: LRUCache[tuple[Any, ...], list[RuleSet]] = LRUCache(500)
+"""The styles of explorers, which are the same in all."""
 
 
 async def rest(app: App[None]) -> None:
@@ -81,6 +85,7 @@ def send(app: App[None], sequence: str) -> None:
 async def running(app: Explorer, size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
     """Run an explorer; no query of it is left in the end, for whoever opened the store closes it then."""
     try:
+        app.stylesheet._parse_cache = _PARSED
         async with app.run_test(size=size) as pilot:
             yield pilot
     finally:
@@ -154,7 +159,7 @@ async def walking(
 ) -> AsyncIterator[Walker]:
     catalog = catalog or FakeCatalog()
     app = Explorer(Backend(catalog.show, lambda: "3 min ago", place="/tmp/a store.db"), start=start, actions=actions)
-    async with app.run_test(size=size) as pilot:
+    async with running(app, size) as pilot:
         at = Walker(app, pilot, catalog)
         await at.settle()
         yield at

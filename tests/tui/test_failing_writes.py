@@ -25,7 +25,7 @@ NAMES = (
     "migrate",
 )  # fmt: skip
 IN_STORES = ("ingest", "copy", "migrate")
-MOST = 6
+MOST = 3
 """How many writes of a command fail at most; `python -m benchmarks.faults` lets each of them fail in each way."""
 
 

@@ -77,7 +77,7 @@ def test_a_cause_says_how_many_of_how_many_and_how_sure_that_is(demo: Path) -> N
 @pytest.mark.parametrize("format", FORMATS)
 def test_no_budget_is_exceeded_and_what_has_no_room_is_named(demo: Path, format: str) -> None:
     whole = told(demo, "--budget", "100000", "--words", format=format)
-    for budget in (1, 5, 30, 120, 400, 1100, 2500):
+    for budget in (1, 30, 400, 1100):
         text = told(demo, "--budget", str(budget), "--words", format=format)
         assert 0 < len(text.encode()) <= budget * TOKEN
         assert text == whole.replace("100000", str(budget)) or "eft" in text or budget < 10

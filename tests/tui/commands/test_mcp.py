@@ -8,9 +8,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest import mock
-
-from mcp import Client, StdioServerParameters, stdio_client
 
 from tests.support import hostile_store
 from tests.support.commands import riff_tui
@@ -18,6 +17,9 @@ from tests.support.hostile import LIVE
 from tests.support.hostile_store import ACTING
 from tests.support.postgresql_server import Server
 from tests.surface.tui import schema_of_all, views
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 MOST = 1500 * 4
 PROGRAM = Path(sys.executable).parent / "riff-tui"
@@ -27,6 +29,8 @@ VIEWS = [spec.name for spec in views() if spec.listed and not spec.sides and not
 
 @asynccontextmanager
 async def serving(store: Path | str, *more: str) -> AsyncIterator[Client]:
+    from mcp import Client, StdioServerParameters, stdio_client  # only one worker pays for that
+
     parameters = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--store", str(store), *more])
     async with Client(stdio_client(parameters)) as client:
         yield client
@@ -67,13 +71,28 @@ async def test_an_agent_walks_from_the_night_to_the_proof(demo: Path) -> None:
         assert not any("text" in row for row in json.loads(shown)["rows"])
 
 
-async def test_no_more_than_fifty_rows_are_answered_and_no_more_than_there_is_room_for(demo: Path) -> None:
+async def assert_told_what_can_be_answered(client: Client) -> None:
+    for tool, arguments, said in (
+        ("ask", {"view": "compare"}, "there is no such view here; there are worklist"),
+        ("ask", {"view": "flows", "where": "flow="}, "filter, character 6"),
+        ("ask", {"view": "flows", "order": "n"}, "ask takes view, where, by, limit"),
+        ("call", {}, "call takes where"),
+        ("call", {"where": "failed=1"}, "the filter does not select one call"),
+        ("erase", {}, "there is no such tool; there are brief, ask, call"),
+    ):
+        text, is_answer = await answer(client, tool, **arguments)
+        assert text.startswith(said)
+        assert not is_answer
+
+
+async def test_no_more_rows_are_answered_than_there_is_room_for_and_what_cannot_be_says_what_can(demo: Path) -> None:
     async with serving(demo) as client:
         answered, _ = await answer(client, "ask", view="conversations", where="failed=1", limit=50)
         found = json.loads(answered)
         assert 0 < found["shown"] == len(found["rows"]) <= 50 < found["matched"]
         for limit in (0, 51, "9"):
             assert await answer(client, "ask", view="flows", limit=limit) == ("limit is a number from 1 to 50", False)
+        await assert_told_what_can_be_answered(client)
 
 
 async def test_a_store_on_a_server_is_answered_from_as_one_in_a_file(tiny: Path, postgresql: Server) -> None:
@@ -99,21 +118,6 @@ async def test_a_store_that_is_gone_is_one_sentence(tiny: Path) -> None:
             text, is_answer = await answer(client, tool, **given)
             said = "the store cannot be read now (StoreMissing); riff-tui doctor shows why"
             assert (text, is_answer) == (said, False)
-
-
-async def test_what_cannot_be_answered_says_what_can(demo: Path) -> None:
-    async with serving(demo) as client:
-        for tool, arguments, said in (
-            ("ask", {"view": "compare"}, "there is no such view here; there are worklist"),
-            ("ask", {"view": "flows", "where": "flow="}, "filter, character 6"),
-            ("ask", {"view": "flows", "order": "n"}, "ask takes view, where, by, limit"),
-            ("call", {}, "call takes where"),
-            ("call", {"where": "failed=1"}, "the filter does not select one call"),
-            ("erase", {}, "there is no such tool; there are brief, ask, call"),
-        ):
-            text, is_answer = await answer(client, tool, **arguments)
-            assert text.startswith(said)
-            assert not is_answer
 
 
 async def test_resources_tell_of_views_and_metrics(demo: Path) -> None:

@@ -444,7 +444,7 @@ def test_calls_are_in_the_store_while_others_are_made(agent: str, out: Path, tmp
 def test_no_call_is_lost_or_made_twice_where_the_process_is_killed(agent: str, out: Path) -> None:
     chance = random.Random(7)
     trials = ("--trials", "150")
-    for _ in range(8):
+    for _ in range(5):
         before = calls_in_whole_lines(out) if out.is_dir() else 0
         process = started(agent, out, "--resume", *trials, "--concurrency", "8", seconds=0.001)
         until_some_are_kept(out, process, before + 1)

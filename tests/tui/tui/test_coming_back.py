@@ -242,10 +242,10 @@ def test_an_explorer_that_follows_a_store_sends_nothing_until_it_grows(tiny: Pat
     with opening(store) as terminal:
         terminal.wait_for("2 agents")
         terminal.take()
-        assert terminal.take(quiet=4.5) == b""
+        assert terminal.take(quiet=2.2) == b""
         ingest_more(store, 100)
         terminal.wait_for("agents · 21")
         terminal.take()
-        assert terminal.take(quiet=2.5) == b""
+        assert terminal.take(quiet=2.2) == b""
         terminal.press("Q")
         assert terminal.end() == 0

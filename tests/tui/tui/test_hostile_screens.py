@@ -123,7 +123,7 @@ def test_no_key_lets_a_name_or_a_word_act(
         place = crumbs(terminal)
         for keys in keys_of(kind):
             for key in keys:
-                terminal.press(key, quiet=0.05)
+                terminal.press(key, quiet=0.02)
             # Where nothing was open yet, Escape went up; what opened since then is closed before coming back.
             for _ in range(6):
                 if crumbs(terminal) != place:

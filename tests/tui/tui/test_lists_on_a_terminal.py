@@ -25,8 +25,8 @@ def test_a_list_opens_and_closes_for_a_page_and_its_cursor_moves_for_a_line(big:
     assert "all actions" in big.text
     moves = [len(big.press(key)) for key in (DOWN, DOWN, UP)]
     letters = [len(big.press(key)) for key in "wo"]
-    assert big.take(quiet=1.5) == b""
-    closed = len(big.press(ESCAPE, quiet=0.5))
+    assert big.take(quiet=0.8) == b""
+    closed = len(big.press(ESCAPE, quiet=0.3))
     assert "all actions" not in big.text
     assert max(opened, closed, *letters) <= MOST_PER_PAGE
     assert max(moves) <= MOST_PER_MOVE
@@ -36,8 +36,8 @@ def test_a_letter_in_the_prompt_costs_two_lines_and_waiting_costs_nothing(big: T
     assert len(big.press("/")) <= MOST_PER_MOVE
     assert max(len(big.press(key)) for key in "dent") <= MOST_PER_MOVE
     assert "match" in big.lines[-1]
-    assert big.take(quiet=1.5) == b""
-    big.press(ESCAPE, quiet=0.5)
+    assert big.take(quiet=0.8) == b""
+    big.press(ESCAPE, quiet=0.3)
     assert "? help" in big.text
 
 
@@ -49,14 +49,14 @@ def test_keys_that_come_together_with_the_one_that_opens_a_prompt_are_typed_into
 ) -> None:
     big.press(keys)
     assert any(shown in line for line in big.lines)
-    big.press(ESCAPE, quiet=0.5)
+    big.press(ESCAPE, quiet=0.3)
     assert "? help" in big.text
 
 
 def test_a_filter_that_comes_with_its_enter_in_one_piece_is_applied() -> None:
     with program("walk") as terminal:
         terminal.wait_for("? help")
-        terminal.press("/weather\r", quiet=0.5)
+        terminal.press("/weather\r", quiet=0.3)
         terminal.wait_for("[weather]")
 
 
@@ -66,16 +66,16 @@ def test_hostile_names_reach_the_terminal_as_text_only() -> None:
         sent = terminal.take()
         # The list from top to bottom, then narrowed by letters of the names, then one of them picked.
         for keys in ("f", *["\x1b[6~"] * 4, "evil", "\x7f" * 4 + "52;c", "\x7f" * 4 + "img 7", ESCAPE):
-            sent += terminal.press(keys, quiet=0.3)
+            sent += terminal.press(keys, quiet=0.15)
         # The same names finished in the prompt, one after the other, then kept as a filter and fetched back.
-        sent += terminal.press("/agent:", quiet=0.3)
+        sent += terminal.press("/agent:", quiet=0.15)
         for _ in range(60):
-            sent += terminal.press(TAB, quiet=0.05)
+            sent += terminal.press(TAB, quiet=0.02)
         for keys in (ENTER, "/" + UP, "\x15\x12", ESCAPE, ESCAPE, "aclip", ENTER, "R", ENTER, "\x10", ESCAPE):
-            sent += terminal.press(keys, quiet=0.4)
+            sent += terminal.press(keys, quiet=0.15)
         # And pasted, with and without the marks of a paste.
-        sent += terminal.press("/\x1b[200~x\x1b]52;c;eA==\x07\x9b2J\u202e\u200b\x1b[201~", quiet=0.3)
-        sent += terminal.press("\u202e\u200b\u3164", quiet=0.3)
+        sent += terminal.press("/\x1b[200~x\x1b]52;c;eA==\x07\x9b2J\u202e\u200b\x1b[201~", quiet=0.15)
+        sent += terminal.press("\u202e\u200b\u3164", quiet=0.15)
     assert len(sent) > 40_000
     assert foreign_controls(sent) == []
     assert not any(character in sent.decode("utf-8", "replace") for character in "\u202e\u2066\u200b\u3164\ufe00")
@@ -88,5 +88,5 @@ def test_a_terminal_without_unicode_gets_lists_in_ascii_alone() -> None:
         terminal.wait_for("? help")
         sent = terminal.take()
         for keys in ("f", "\x1b[6~", "e", ESCAPE, "/agent:", TAB, TAB, ESCAPE, PALETTE, "x", ESCAPE):
-            sent += terminal.press(keys, quiet=0.3)
+            sent += terminal.press(keys, quiet=0.15)
         assert sent.isascii()

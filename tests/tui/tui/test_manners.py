@@ -47,8 +47,6 @@ def colours(sent: bytes) -> set[str]:
     [
         ({}, {"own"}),
         ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, set()),
-        ({"CLICOLOR": "0", "RIFF_TUI_THEME": "dark"}, set()),
-        ({"CLICOLOR": "0", "FORCE_COLOR": "1"}, {"own"}),
         ({"RIFF_TUI_THEME": "dark"}, {"256"}),
     ],
     ids=lambda value: " ".join(f"{name}={text}" for name, text in value.items()) if isinstance(value, dict) else "",
@@ -79,8 +77,8 @@ def test_over_ssh_the_terminals_own_colours_are_taken_whatever_was_chosen_before
 
 @pytest.mark.parametrize(
     ("arguments", "environ", "taken"),
-    [((), {}, True), ((), REMOTE, False), (("--mouse",), REMOTE, True), (("--no-mouse",), {}, False)],
-    ids=["here", "over ssh", "over ssh with --mouse", "with --no-mouse"],
+    [((), {}, True), ((), REMOTE, False), (("--mouse",), REMOTE, True)],
+    ids=["here", "over ssh", "over ssh with --mouse"],
 )
 def test_the_mouse_is_taken_where_it_is_near(
     tiny: Path, arguments: tuple[str, ...], environ: dict[str, str], taken: bool
@@ -93,8 +91,8 @@ def test_the_mouse_is_taken_where_it_is_near(
 
 @pytest.mark.parametrize(
     ("arguments", "environ"),
-    [((), {"PYTHONIOENCODING": "ascii"}), ((), {"TERM": "linux"}), (("--ascii",), {}), ((), {"RIFF_TUI_ASCII": "1"})],
-    ids=["encoding", "TERM=linux", "--ascii", "RIFF_TUI_ASCII"],
+    [((), {"PYTHONIOENCODING": "ascii"}), (("--ascii",), {})],
+    ids=["encoding", "--ascii"],
 )
 def test_a_terminal_that_wants_ascii_gets_nothing_else(
     tiny: Path, arguments: tuple[str, ...], environ: dict[str, str]
@@ -106,9 +104,8 @@ def test_a_terminal_that_wants_ascii_gets_nothing_else(
         assert terminal.sent.isascii()
 
 
-@pytest.mark.parametrize("name", ["screen-256color", "tmux-256color", "vt220"])
-def test_terminals_of_any_name_are_drawn_on_with_the_same_few_sequences(tiny: Path, name: str) -> None:
-    with explorer(tiny, environ={"TERM": name}) as terminal:
+def test_terminals_of_any_name_are_drawn_on_with_the_same_few_sequences(tiny: Path) -> None:
+    with explorer(tiny, environ={"TERM": "vt220"}) as terminal:
         terminal.wait_for("? help")
         terminal.press("3\r", quiet=0.1)
         assert foreign_controls(bytes(terminal.sent)) == []
@@ -180,13 +177,11 @@ def assert_given_back(terminal: Terminal) -> None:
         (signal.SIGTERM, ""),
         (signal.SIGHUP, ""),
         (signal.SIGINT, ""),
-        (signal.SIGTERM, "/flo"),
         (signal.SIGINT, "/flo"),
-        (signal.SIGTERM, "?"),
         (signal.SIGHUP, "y"),
         (signal.SIGTERM, "3v"),
     ],
-    ids=["TERM", "HUP", "INT", "TERM filter", "INT filter", "TERM help", "HUP dialog", "TERM graph"],
+    ids=["TERM", "HUP", "INT", "INT filter", "HUP dialog", "TERM graph"],
 )
 def test_a_signal_gives_everything_back_wherever_one_is(number: signal.Signals, where: str) -> None:
     with program("walk") as terminal:
@@ -300,7 +295,11 @@ def test_ctrl_z_stops_nothing_that_no_shell_could_continue() -> None:
         assert "? help" in terminal.text
 
 
-@pytest.mark.parametrize("over", ["", "?", "/", "\x10", "o", "y"], ids=["rows", "help", "filter", "palette", "o", "y"])
+@pytest.mark.parametrize(
+    "over",
+    ["", "?", "/", *(pytest.param(key, marks=pytest.mark.nightly) for key in ("\x10", "o", "y"))],
+    ids=["rows", "help", "filter", "palette", "o", "y"],
+)
 def test_ctrl_z_goes_back_to_the_shell_and_fg_to_the_same_place_in_a_terminal_of_another_size(over: str) -> None:
     shell = "import os; os.execvp('sh', ['sh', '-i'])"
     with Terminal(["-c", shell], environ={"PS1": "shell> ", "ENV": ""}, cold=True) as terminal:
@@ -330,7 +329,7 @@ def test_ctrl_z_goes_back_to_the_shell_and_fg_to_the_same_place_in_a_terminal_of
         terminal.wait(lambda: len(terminal.lines[0]) > 90, "the wider first line")
         assert "2 of 3" in terminal.lines[0]
         assert "shell>" not in terminal.text
-        terminal.take(quiet=1.0)
+        terminal.take(quiet=0.4)
         before = terminal.lines
         terminal.press("jk")
         # The hint line follows what was done.

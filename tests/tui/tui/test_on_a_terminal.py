@@ -48,7 +48,7 @@ def test_a_page_sends_few_bytes(big: Terminal) -> None:
 
 
 def test_an_idle_explorer_sends_nothing(big: Terminal) -> None:
-    assert big.take(quiet=2.0) == b""
+    assert big.take(quiet=0.8) == b""
 
 
 def test_a_pointer_that_hovers_and_a_window_without_focus_cost_nothing(big: Terminal) -> None:
@@ -83,7 +83,7 @@ def test_what_others_wrote_over_it_goes_when_all_is_drawn_anew() -> None:
         before = terminal.lines
         terminal.overwrite("\x1b[7;1Hmail for you\x1b[K")
         assert "mail for you" in terminal.text
-        terminal.press("r", quiet=0.5)
+        terminal.press("r", quiet=0.3)
         assert terminal.lines == before
 
 

@@ -217,7 +217,7 @@ def test_hostile_words_reach_the_terminal_as_words_only() -> None:
         terminal.wait_for("? help")
         sent = terminal.take()
         for key in ("4", "\r", *"  ", ">", ">", "\r", *"jjjJJjjjj", "G", "?", "\x1b"):
-            sent += terminal.press(key, quiet=0.2)
+            sent += terminal.press(key, quiet=0.1)
         assert "turn" in terminal.text
     assert foreign_controls(sent) == []
 
@@ -282,14 +282,14 @@ def test_words_that_the_terminal_moved_itself_stand_where_a_repaint_would_put_th
         terminal.wait_for("both")
         terminal.take()
         moves = []
-        for way in ("j" * 20, "kkkkkkkkkjjkkkjjjj"):
+        for way in ("j" * 20, "kkkkkkjjkkjj"):
             moves += [len(terminal.press(key, quiet=0.05)) for key in way]
-            terminal.take(quiet=0.5)
+            terminal.take(quiet=0.3)
             moved = terminal.lines
             terminal.resize(121, 24)
-            terminal.take(quiet=0.5)
+            terminal.take(quiet=0.1)
             terminal.resize(120, 24)
-            terminal.take(quiet=0.5)
+            terminal.take(quiet=0.3)
             assert moved == terminal.lines
     if not keys:
         assert max(moves) <= 2 * MOST_PER_MOVE

@@ -345,22 +345,22 @@ def test_moving_costs_no_more_with_the_pane_open_also_where_it_scrolls() -> None
 
 
 def test_what_was_shifted_along_is_put_right_when_the_cursor_rests(beside: Terminal) -> None:
-    beside.press("g", quiet=0.5)
-    beside.press("j" * 60, quiet=0.5)
+    beside.press("g", quiet=0.3)
+    beside.press("j" * 60, quiet=0.3)
     for key in "jjjjjj":
         beside.press(key, quiet=0.05)
-    beside.take(quiet=0.5)
+    beside.take(quiet=0.3)
     moved = beside.lines
     assert sum("│" in line for line in moved) == 34
     beside.resize(121, 36)
-    beside.take(quiet=0.5)
+    beside.take(quiet=0.3)
     beside.resize(120, 36)
-    beside.take(quiet=0.5)
+    beside.take(quiet=0.3)
     assert moved == beside.lines
 
 
 def test_a_resting_pane_sends_nothing(beside: Terminal) -> None:
-    assert beside.take(quiet=2.0) == b""
+    assert beside.take(quiet=0.8) == b""
 
 
 def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
@@ -369,7 +369,7 @@ def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
         sent, seen = terminal.take(), set[str]()
         for keys in ("jjjjJJJKj", "\x1bgmj=", "pjjp\x1b", "cjj\x1b", "wllll", "ojjj\x1b", "4pjjJJ", "mjm=?\x1b"):
             for key in keys:
-                sent += terminal.press(key, quiet=0.17)
+                sent += terminal.press(key, quiet=0.12)
                 seen |= {word for word in ("b is", "[x]", "write to:", "transcript") if word in terminal.text}
         assert "b is" in terminal.text
     assert seen == {"b is", "[x]", "write to:", "transcript"}
