@@ -364,8 +364,9 @@ def _turn_of(call: Conversation, moment: Moment) -> int | None:
         return moment.place + 1
     if moment.list is None or moment.place is None:
         return len(turns)
-    if moment.t is not None and all(turn.t is not None for turn in turns):
-        return max(1, sum(turn.t is not None and turn.t <= moment.t for turn in turns))
+    times = [turn.t for turn in turns if turn.t is not None]
+    if moment.t is not None and len(times) == len(turns):
+        return max(1, len([t for t in times if t <= moment.t]))
     if moment.list == "tool_calls":
         seq = call.tool_calls[moment.place].seq
         return None if seq is None else max(1, seq - events_before(call, seq))
@@ -405,6 +406,8 @@ def error_class(error: object) -> str | None:
 
 def _message(error: object) -> str:
     """Return what an error says in words: of an object its message, of a list its first element."""
+    if error is None:
+        return ""
     for _ in range(len(_MESSAGES)):
         if isinstance(error, list) and error:
             error = error[0]

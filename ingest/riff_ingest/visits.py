@@ -63,7 +63,7 @@ def place_tools(call: Conversation, visits: Sequence[Visit]) -> list[int | None]
     That is a visit to the state that the call names, or the contract, or that is called after the tool; of several, and
     if nothing names one, the place among the events decides, else the clock.
     """
-    if not visits:
+    if not visits or not call.tool_calls:
         return [None] * len(call.tool_calls)
     of_state: dict[str, list[int]] = {}
     for place, visit in enumerate(visits):

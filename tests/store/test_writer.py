@@ -228,6 +228,37 @@ class TestVerdicts:
             put(store, "/in/h2.jsonl", [], sha256="bb")
         assert self.humanness(path) == [("c-1", "codex", "", 2.0)]
 
+    @pytest.mark.parametrize("seed", range(12))
+    def test_verdicts_that_come_with_their_calls_count_as_later_ones_do(self, tmp_path: Path, seed: int) -> None:
+        draw, paths = random.Random(seed), [tmp_path / "at-once.db", tmp_path / "one-by-one.db"]
+        # In half of them no call stands twice, and no file is read twice.
+        names, calls = ("abcdef", 0) if seed % 2 else ("aabbcc", 3)
+        files = [(f"/in/{name}.jsonl", f"{at}", self._drawn(draw, calls)) for at, name in enumerate(names)]
+        files.insert(0, ("/in/calls.jsonl", "", [call(f"c-{number}") for number in range(3)]))
+        with fresh(paths[0]) as store:
+            writer = Writer(store)
+            with writer.batch():
+                for name, sha256, items in files:
+                    writer.put_file(source(name, sha256), items)
+        with fresh(paths[1]) as store:
+            for name, sha256, items in files:
+                put(store, name, items, sha256)
+        assert contents(paths[0]) == contents(paths[1])
+        assert self._qualities(paths[0]) == self._qualities(paths[1])
+        assert not broken_rows(paths[0])
+
+    def _qualities(self, path: Path) -> list[tuple[Any, ...]]:
+        with fresh(path) as store:
+            return list(store.execute_sql("SELECT name, flow_id, quality FROM conversation ORDER BY name"))
+
+    def _drawn(self, draw: random.Random, calls: int) -> list[Item]:
+        items: list[Item] = [call(f"c-{draw.randrange(4)}", line=line) for line in range(1, 1 + calls)]
+        for line in range(1, 7):
+            kind = draw.choice([{}, {"aspect": "warmth"}, {"judge": "other"}, {"flow": "viewing"}, {"flow": "dental"}])
+            at, score = draw.choice([None, 1_000_000, 2_000_000]), draw.choice([None, 3.0, 7.0, 9.5])
+            items.append(verdict(f"c-{draw.randrange(4)}", score, judged_at=at, line=line, **kind))
+        return draw.sample(items, draw.randrange(len(items)))
+
     def test_versions_of_a_prompt_are_judges_of_their_own(self, path: Path) -> None:
         with fresh(path) as store:
             put(store, "/in/t.jsonl", [call("c-1")])

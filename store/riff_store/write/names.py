@@ -106,6 +106,8 @@ class Names:
             text = _encode(touched).decode()
         except UnicodeEncodeError:
             text = ""
+        if (found := self._paths.get(text)) is not None:
+            return found
         if not text.isascii() or not text or NUL in text:
             parts = {
                 part: [encodable(name) for name in getattr(touched, part)]
@@ -113,14 +115,12 @@ class Names:
             }
             touched = msgspec.structs.replace(touched, **parts)
             text = _encode(touched).decode()
-        found = self._paths.get(text)
-        if found is None:
-            digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
-            row = self._connection.execute("SELECT id FROM path WHERE digest = ?", (digest,)).fetchone()
-            if row is None:
-                insert = "INSERT INTO path (digest, route, touched) VALUES (?, ?, ?) RETURNING id"
-                row = self._connection.execute(insert, (digest, route_text(touched.states), text)).fetchone()
-            found = self._paths[text] = int(row[0])
+        digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+        row = self._connection.execute("SELECT id FROM path WHERE digest = ?", (digest,)).fetchone()
+        if row is None:
+            insert = "INSERT INTO path (digest, route, touched) VALUES (?, ?, ?) RETURNING id"
+            row = self._connection.execute(insert, (digest, route_text(touched.states), text)).fetchone()
+        found = self._paths[text] = int(row[0])
         return found
 
     def judge(self, name: str, model: str | None, prompt_hash: str | None) -> int:

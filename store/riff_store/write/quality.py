@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 
 from riff_store.engines.engine import Connection
 from riff_store.schema import COMPUTED_JUDGE
-from riff_store.scoring import PARTS, blended, computed_blend, median
+from riff_store.scoring import PARTS, Blend, blended, computed_blend, median
 
 _HUMANNESS = "humanness"
 _AT_ONCE = 500
 
 
-def computed_quality(aspects: Mapping[str, float | None]) -> float | None:
-    """Return the quality of a call by its computed aspects alone, `None` without correctness."""
-    blend = computed_blend(*[aspects.get(part) for part in PARTS])
-    return None if blend is None else blended(blend, None)
+def blend_of(aspects: Mapping[str, float | None]) -> Blend | None:
+    """Return what the quality of a call is by its computed aspects alone, `None` without correctness."""
+    return computed_blend(*[aspects.get(part) for part in PARTS])
 
 
 def settle_all(connection: Connection) -> None:
@@ -35,8 +34,23 @@ def settle_all(connection: Connection) -> None:
             parts[call][aspect] = value
         connection.executemany(
             "UPDATE conversation SET computed_quality = ? WHERE id = ?",
-            [(computed_quality({part: parts[key].get(keys.get(part, 0)) for part in PARTS}), key) for key in calls],
+            [(_quality([parts[key].get(keys.get(part, 0)) for part in PARTS], []), key) for key in calls],
         )
+
+
+def settle_new(
+    connection: Connection, scores: Mapping[tuple[int, int, int], float | None], blends: Mapping[int, Blend | None]
+) -> None:
+    """Score new calls by all the verdicts on them, given by call, aspect and judge, and by what is computed of them."""
+    humanness = connection.execute("SELECT id FROM aspect WHERE name = ?", (_HUMANNESS,)).fetchone()
+    judged: dict[int, list[float]] = {}
+    for (call, aspect, judge), score in scores.items():
+        if (aspect,) == humanness and judge != COMPUTED_JUDGE and score is not None:
+            judged.setdefault(call, []).append(score)
+    connection.executemany(
+        "UPDATE conversation SET quality = ? WHERE id = ?",
+        [(blended(blend, median(judged[call])), call) for call in judged if (blend := blends[call]) is not None],
+    )
 
 
 def settle_quality(connection: Connection, calls: Iterable[int]) -> None:

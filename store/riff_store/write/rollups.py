@@ -12,23 +12,29 @@ from typing import TypeAlias
 
 from riff_store.engines.engine import Connection
 from riff_store.schema import ASPECTS, CALLS, FEWEST_SUMMED, SUMMED, Sum, Summed
+from riff_store.scoring import Blend
 
 Cell: TypeAlias = tuple[int, int, int]
 """The keys of a flow, an agent and a run."""
+
+Verdict: TypeAlias = tuple[Cell, tuple[int, str, int], float | None]
+"""The keys of a call, an aspect and a judge; when it was judged and where that is told; the score."""
 
 
 @dataclass(slots=True)
 class Changes:
     """Describe what a batch has changed so far.
 
-    Calls from the key `first` on are new, and `next` is the key of the next one. `shrunk` cells have lost calls, and
-    `judged` are the keys of the files whose verdicts are new.
+    Calls from the key `first` on are new, and `next` is the key of the next one; `blends` are of these. `shrunk` cells
+    have lost calls. `judged` has the verdicts on new calls by the keys of their files, and `None` for a file that
+    judges others as well.
     """
 
     first: int
     next: int
     shrunk: set[Cell] = field(default_factory=set)
-    judged: set[int] = field(default_factory=set)
+    judged: dict[int, list[Verdict] | None] = field(default_factory=dict)
+    blends: dict[int, Blend | None] = field(default_factory=dict)
 
     @property
     def last(self) -> int:
@@ -37,7 +43,7 @@ class Changes:
 
     def copy(self) -> Changes:
         """Return what to come back to where a file does not go in."""
-        return Changes(self.first, self.next, set(self.shrunk), set(self.judged))
+        return Changes(self.first, self.next, set(self.shrunk), dict(self.judged), self.blends)
 
 
 def no_changes(connection: Connection) -> Changes:

@@ -16,11 +16,12 @@ from riff_store.database import Store
 from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import NOT_ENDED, Annotation, ConversationFacts, DescribedFlow, JudgedScore, RunOfCall, Skipped
 from riff_store.interaction import SUMS as INTERACTION_SUMS
+from riff_store.scoring import blended
 from riff_store.vocabulary import UNKNOWN_SEGMENT
 from riff_store.write.names import Keys, Names, day_of, encodable
 from riff_store.write.notes import merge_notes, row_of
-from riff_store.write.quality import computed_quality
-from riff_store.write.rollups import Changes, shrink
+from riff_store.write.quality import blend_of
+from riff_store.write.rollups import Changes, Verdict, shrink
 from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
@@ -258,7 +259,9 @@ class Rows:
 
     def _judge(self) -> None:
         """Make the rows of verdicts, each with the call that it is of, if that is in the store."""
-        names, table = self._names, self._tables[m.JudgedScore]
+        names, table, first = self._names, self._tables[m.JudgedScore], self._changed.first
+        new: list[Verdict] = []
+        judged = self._changed.judged.get(self._source_file, [])
         keys = [(names.runs[score.run], encodable(score.conversation)) for _, score in self._scores]
         calls = calls_of(self._connection, keys)
         for key, (line, score) in zip(keys, self._scores, strict=True):
@@ -266,14 +269,20 @@ class Rows:
             found = calls.get(key, ())
             if flow is not None or agent is not None or score.trial is not None:
                 found = [call for call in found if call.fits(flow, agent, score.trial)]
+            judge, aspect = names.judge(score.judge, score.model, score.prompt_hash), names.aspects[score.aspect]
+            call = found[0].key if len(found) == 1 else None
             table += (
-                self._source_file, line, *key, names.judge(score.judge, score.model, score.prompt_hash),
-                names.aspects[score.aspect], score.score, score.judged_at, _text(score.model), _text(score.rationale),
-                _text(score.prompt_version), None if score.evidence is None else json.dumps(score.evidence),
-                flow, agent, score.trial, found[0].key if len(found) == 1 else None,
+                self._source_file, line, *key, judge, aspect, score.score, score.judged_at, _text(score.model),
+                _text(score.rationale), _text(score.prompt_version),
+                None if score.evidence is None else json.dumps(score.evidence), flow, agent, score.trial, call,
             )  # fmt: skip
+            if call is not None and call >= first:
+                at = -1 if score.judged_at is None else score.judged_at
+                new.append(((call, aspect, judge), (at, self._path, line), score.score))
+            elif call is not None:
+                judged = None
         self._scores.clear()
-        self._changed.judged.add(self._source_file)
+        self._changed.judged[self._source_file] = None if judged is None else judged + new
 
     def _call_row(self, key: int, identity: Identity, facts: ConversationFacts, keys: Sequence[_ColumnKeys]) -> None:
         """Make the row of a call: a column has what the facts have by its name, unless it is named here."""
@@ -286,7 +295,8 @@ class Rows:
         row[_AT["error"]] = _text(facts.error)
         row[_AT["origin"]] = None if facts.origin == "observed" else facts.origin
         row[_AT["source_file"]] = self._source_file
-        row[_AT["quality"]] = row[_AT["computed_quality"]] = computed_quality(facts.aspects)
+        blend = self._changed.blends[key] = blend_of(facts.aspects)
+        row[_AT["quality"]] = row[_AT["computed_quality"]] = None if blend is None else blended(blend, None)
         row[_AT["path"]] = None if facts.path is None else self._names.path(facts.path)
         row[_AT["lost"]] = max((state.lost for state in facts.states if state.lost is not None), default=None)
         self._tables[m.Conversation] += row

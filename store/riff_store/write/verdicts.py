@@ -8,13 +8,15 @@ judge on one aspect of a call the latest `judged_at` counts; ties go to the late
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.chunks import drop_calls, drop_keys
-from riff_store.engines.engine import Connection
+from riff_store.engines.engine import BulkConnection, Connection
 from riff_store.facts import Unjoined
-from riff_store.schema import ASPECTS, COMPUTED_JUDGE
-from riff_store.write.quality import settle_quality
+from riff_store.schema import ASPECTS, COMPUTED_JUDGE, AspectScore
+from riff_store.write.quality import settle_new, settle_quality
 from riff_store.write.rollups import Cell, Changes, add_calls, judge_anew, leave_totals
 
 if TYPE_CHECKING:
@@ -154,7 +156,7 @@ def settle(store: Store, changed: Changes) -> None:
     drop_keys(connection, changed.first, changed.last + 1)
 
 
-def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
+def choose_verdicts(connection: BulkConnection, changed: Changes) -> set[Cell]:
     """Join and choose again what a batch touched; return the cells of calls that were there before and are judged.
 
     Those that lose calls as well are summed again without that.
@@ -163,7 +165,9 @@ def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
         return set()
     connection.execute(_OF_NEW_CALLS, (changed.first, changed.last))
     _join(connection)
-    connection.executemany(_OF_SCORES, [(key,) for key in sorted(changed.judged)])
+    _count_new(connection, changed)
+    of_others = sorted(key for key, verdicts in changed.judged.items() if verdicts is None)
+    connection.executemany(_OF_SCORES, [(key,) for key in of_others])
     if not _any_touched(connection):
         return set()
     cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"
@@ -173,6 +177,17 @@ def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
     drop_calls(connection, _CALLS, key="c.id")
     settle_quality(connection, (key for (key,) in connection.execute(f"SELECT c.id FROM {_CALLS}").fetchall()))
     return judged
+
+
+def _count_new(connection: BulkConnection, changed: Changes) -> None:
+    """Let the latest verdicts on new calls count as `_COUNT` does, which chooses again whatever else was touched."""
+    verdicts = sorted(chain.from_iterable(filter(None, changed.judged.values())), key=itemgetter(1))
+    if not verdicts:
+        return
+    there = {key for (key,) in connection.execute("SELECT id FROM conversation WHERE id >= ?", (changed.first,))}
+    latest = {place: score for place, _, score in verdicts if place[0] in there}
+    connection.insert(AspectScore, [value for place, score in latest.items() for value in (*place, score)])
+    settle_new(connection, latest, changed.blends)
 
 
 def unjoined(connection: Connection) -> Unjoined:
