@@ -72,7 +72,7 @@ def test_nor_do_they_where_they_are_split_by_what_only_calls_have(view: str, sto
 
 
 def test_a_list_of_a_few_calls_looks_only_through_runs_that_have_some_of_them(store: Store) -> None:
-    statements = asked(store, "conversations", "conversation=c-031", limit=1)
+    statements = asked(store, "conversations", "conversation:c-031", limit=1)
     of_runs = [
         each for each in statements if re.search(r'WHERE .*"run_id" = \d+', each) and 'ORDER BY "t1"."name"' in each
     ]
@@ -113,7 +113,7 @@ def test_a_call_is_found_by_its_id_with_few_questions_whatever_the_number_of_run
     few, many = (asked(store, "conversations", "conversation=c-0000007") for store in grown)
     assert len(many) <= len(few)
     # Packed columns are read in pieces, as many as there are calls.
-    assert sum(each.startswith("SELECT") and "column_chunk" not in each for each in many) <= 24
+    assert sum(each.startswith("SELECT") and "column_chunk" not in each for each in many) <= 12
 
 
 @pytest.mark.parametrize("view", ["flows", "segments", "states"])

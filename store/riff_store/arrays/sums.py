@@ -26,6 +26,8 @@ from riff_store.schema import ASPECTS, STEPS, Sum
 
 Cell: TypeAlias = tuple[int | None, ...]
 """The keys of a cell, `None` where its rows name none."""
+Among: TypeAlias = Mapping[str, Collection[int]]
+_ALL: Among = {}
 _LIMB = 26
 _MOST_EXACT = 2**53
 _LARGE = 2**61
@@ -201,11 +203,11 @@ def score_rows(
 
 
 def state_rows(
-    store: Store, rows: Predicate | None, by: Sequence[str], wanted: Sequence[Sum]
+    store: Store, rows: Predicate | None, by: Sequence[str], wanted: Sequence[Sum], among: Among = _ALL
 ) -> Sequence[tuple[Any, ...]]:
     """Sum rows of states by segment as well."""
     tally = Tally()
-    for block, chosen, calls in _chosen_rows(store, rows):
+    for block, chosen, calls in _chosen_rows(store, rows, among):
         cells = Cells([_key_of_row(block, key, calls, chosen) for key in (*by, "segment")], chosen.size)
         # The columns of a block are let go when the next one is begun: memory that is given back between two of them
         # has to be fetched from the system again, which takes a fifth of the time.
@@ -215,10 +217,12 @@ def state_rows(
     return tally.rows()
 
 
-def step_rows(store: Store, rows: Predicate | None, by: Sequence[str]) -> Sequence[tuple[Any, ...]]:
+def step_rows(
+    store: Store, rows: Predicate | None, by: Sequence[str], among: Among = _ALL
+) -> Sequence[tuple[Any, ...]]:
     """Count steps by the state that they lead to as well; a filter of states speaks of the one that they start from."""
     tally = Tally()
-    for block, chosen, calls in _chosen_rows(store, rows):
+    for block, chosen, calls in _chosen_rows(store, rows, among):
         steps, of_step, starts = _steps_from(block, chosen, calls)
         keys = [_key_of_row(block, key, of_step, starts) for key in by]
         cells = Cells([*keys, block.keys_of("transition", "to_state", steps)], steps.size)
@@ -274,11 +278,17 @@ def tool_rows(
     return tally.rows()
 
 
-def _chosen_rows(store: Store, rows: Predicate | None) -> Iterator[tuple[Block, Places, Places]]:
-    """Yield the blocks with the places of those rows of states that a filter leaves, and of the calls of these."""
+def _chosen_rows(store: Store, rows: Predicate | None, among: Among) -> Iterator[tuple[Block, Places, Places]]:
+    """Yield the blocks with the places of those rows of states that a filter leaves, and of the calls of these.
+
+    Where they are `among` some keys, others are left out.
+    """
     masks = masks_of(store)
     for block in blocks(store):
         chosen, calls = masks.rows_counting(rows, block)
+        for key, some in among.items():
+            mine = np.isin(_key_of_row(block, key, calls, chosen), list(some))
+            chosen, calls = chosen[mine], calls[mine]
         if chosen.size:
             yield block, chosen, calls
 

@@ -211,9 +211,9 @@ def judges_meant(store: Store, name: str | None) -> set[int]:
 def run_starts(store: Store) -> dict[str, int | None]:
     """Return the first moment of each run in microseconds since the epoch, `None` if no call has a time."""
     cell = m.CallRollup
-    rows = store.execute(cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run))
-    names = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
-    return {names[run]: started for run, started in rows}
+    query = cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run)
+    names = names_of(store, DIMENSIONS["run"])
+    return store.once((run_starts,), lambda: {names[run] or "": started for run, started in store.execute(query)})
 
 
 def run_order(store: Store) -> dict[str, int]:

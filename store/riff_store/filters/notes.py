@@ -13,7 +13,7 @@ from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.filters.conditions import one_of
 from riff_store.vocabulary import MARKED, START
-from riff_store.write.notes import read_notes
+from riff_store.write.notes import has_notes, read_notes
 
 _AT_ONCE = 100
 _Named: TypeAlias = tuple[str | None, str | None, str | None, str, int | None]
@@ -47,6 +47,8 @@ def notes_by_call(store: Store, calls: Collection[int] | None = None) -> dict[in
     """
     if calls is None:
         return _by_call(store, standing(read_notes(store)))
+    if not has_notes(store):
+        return {}
     call = m.Conversation
     names = {name for (name,) in store.execute(call.select(call.name).where(one_of(call.id, calls)))}
     found = _by_call(store, standing(read_notes(store, names)))
@@ -167,13 +169,14 @@ class Mark(NamedTuple):
         }
 
 
-def marks(store: Store, calls: Collection[int] | None = None) -> dict[int, Mark]:
+def marks(store: Store, notes: Mapping[int, Sequence[Note]] | None = None) -> dict[int, Mark]:
     """Return by the call's key where people marked each failed call, of several states the earliest.
 
     A call is marked by what counts of its notes: those on a state that it visited, with a code or the verdict fail,
-    of authors who do not pass the call (docs/metrics.md, section 15).
+    of authors who do not pass the call (docs/metrics.md, section 15). With `notes` those are meant, by call.
     """
-    placed = {key: some for key, notes in notes_by_call(store, calls).items() if (some := _placed(notes))}
+    noted = notes_by_call(store) if notes is None else notes
+    placed = {key: some for key, written in noted.items() if (some := _placed(written))}
     if not placed:
         return {}
     names, places = _visited(store, placed)

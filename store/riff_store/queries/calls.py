@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 500
+_BY_ID = ("conversation", "=")
 
 
 def told_by(store: Store, keys: Sequence[int]) -> dict[int, Mapping[str, str]]:
@@ -215,11 +216,13 @@ class CallList(Sequence[int]):
         self._pieces: OrderedDict[tuple[int, int], list[int]] = OrderedDict()
         self._ends: dict[tuple[int, int], tuple[Any, ...]] = {}
         self.is_counted = needs(calls) != "base"
-        self._is_named = any(
-            isinstance(part, Term) and (part.field, part.operator) == ("conversation", "=") for part in conjuncts(calls)
-        )
-        # Sums narrow where to look for the rest.
-        self._lay_out(all_of([part for part in conjuncts(calls) if needs(part) != "base"]))
+        self._stretches: list[_Stretch] = []
+        self._named: list[int] | None = None
+        if any(isinstance(part, Term) and (part.field, part.operator) == _BY_ID for part in conjuncts(calls)):
+            self._lay_out_named()
+        else:
+            # Sums narrow where to look for the rest.
+            self._lay_out(all_of([part for part in conjuncts(calls) if needs(part) != "base"]))
 
     @property
     def at_most(self) -> int:
@@ -236,7 +239,7 @@ class CallList(Sequence[int]):
 
     def first(self, limit: int, among: int | None = None) -> list[int]:
         """Return the first keys, also before they are counted; with `among` only those of about so many first calls."""
-        found: list[int] = []
+        found: list[int] = [] if self._named is None else self._named[:limit]
         start, wanted = 0, limit
         while start < len(self._stretches) and len(found) < limit and (among is None or self._starts[start] < among):
             end = self._together(start, self._starts[start] + min(wanted, AT_ONCE), among)
@@ -249,10 +252,8 @@ class CallList(Sequence[int]):
         return found[:limit]
 
     def _together(self, start: int, most: int, among: int | None) -> int:
-        """Return where the runs end that are read at once, those of so many calls; a call that is named is in few."""
-        if self._is_named:
-            most = self._starts[-1]
-        elif among is not None:
+        """Return where the runs end that are read at once, those of so many calls."""
+        if among is not None:
             most = min(most, among)
         end = start + 1
         while (
@@ -265,6 +266,8 @@ class CallList(Sequence[int]):
 
     def place_of(self, key: int) -> int | None:
         """Return where a call is, `None` if it is not listed."""
+        if self._named is not None:
+            return self._named.index(key) if key in self._named else None
         self.settle()
         call = m.Conversation
         query = call.select(call.run, call.flow, call.name, call.agent, call.trial)
@@ -298,6 +301,7 @@ class CallList(Sequence[int]):
 
     def _keys(self, start: int, stop: int) -> Iterator[int]:
         """Yield the keys from one place to another; fewer where calls are gone since they were counted."""
+        yield from (self._named or ())[start:stop]
         number = bisect_right(self._starts, start) - 1
         while start < stop and number < len(self._stretches):
             begin, end = self._starts[number], min(stop, self._starts[number + 1])
@@ -309,6 +313,15 @@ class CallList(Sequence[int]):
                 start = following
             number += 1
 
+    def _lay_out_named(self) -> None:
+        """Read the calls that go by an id at once: they are few, and in few of the runs."""
+        call, order = m.Conversation, run_order(self._store)
+        query = call.select(call.id, m.Run.name, m.Flow.name).order_by(call.name, call.agent, call.trial)
+        query = query.join(m.Run, on=(m.Run.id == call.run)).join(m.Flow, on=(m.Flow.id == call.flow))
+        rows = self._store.execute(query.where(self._condition))
+        self._named = [row[0] for row in sorted(rows, key=lambda row: (order[row[1]], row[2]))]
+        self._starts, self.is_counted = [0, len(self._named)], True
+
     def _lay_out(self, calls: Predicate | None) -> None:
         """Lay out the stretches of calls that sums, or the calls themselves, show."""
         counts = {cell: sum(n) for cell, n in call_counts(self._store, calls, Grouping(("run", "flow"))).items()}
@@ -316,7 +329,7 @@ class CallList(Sequence[int]):
         flows = dict(self._store.execute(m.Flow.select(m.Flow.name, m.Flow.id)))
         order = run_order(self._store)
         self._rank = {flows[flow]: place for place, flow in enumerate(sorted(flows))}
-        self._stretches: list[_Stretch] = []
+        self._stretches.clear()
         for run, cells in groupby(
             sorted(counts, key=lambda cell: (order[str(cell[0])], cell[1])), lambda cell: cell[0]
         ):

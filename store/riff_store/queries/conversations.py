@@ -196,7 +196,7 @@ def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
     for start in range(0, len(ids), _CHUNK):
         some = ids[start : start + _CHUNK]
         notes = notes_by_call(store, some)
-        for call in _read(store, m.Conversation.id.in_(some), apart):
+        for call in _read(store, m.Conversation.id.in_(some), apart, notes):
             found[call.id] = replace(call, notes=notes[call.id]) if call.id in notes else call
     return [found[key] for key in ids if key in found]
 
@@ -279,7 +279,9 @@ def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None
     )
 
 
-def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) -> Iterable[Call]:
+def _read(
+    store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]], notes: Mapping[int, Sequence[Note]]
+) -> Iterable[Call]:
     call = m.Conversation
     stop, final_state, final_status = m.Label.alias(), m.Label.alias(), m.Label.alias()
     failure, last_ok, first_failed = m.CallFailure, m.State.alias(), m.State.alias()
@@ -314,7 +316,7 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
         query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
     calls = [_call(row, apart.get(row[0], {})) for row in store.execute(query.where(condition))]
-    marked = marks(store, [call.id for call in calls if call.failure is not None])
+    marked = marks(store, {call.id: notes[call.id] for call in calls if call.failure is not None and call.id in notes})
     if not marked:
         return calls
     states = names_of(store, DIMENSIONS["state"])

@@ -197,7 +197,7 @@ def _sums_of_states(
     if in_columns(store, m.STATES, rows, group.by):
         from riff_store.arrays.sums import state_rows
 
-        return state_rows(store, rows, group.keys, wanted)
+        return state_rows(store, rows, group.keys, wanted, group.keys_of(store, only))
     return rows_of_sums(store, m.STATES, wanted, rows, group, ("segment",), group.keys_of(store, only))
 
 
@@ -214,7 +214,7 @@ def _step_counts(
     if in_columns(store, m.STEPS, rows, group.by):
         from riff_store.arrays.sums import step_rows
 
-        answer = step_rows(store, rows, group.keys)
+        answer = step_rows(store, rows, group.keys, group.keys_of(store, only))
     else:
         answer = rows_of_sums(store, m.STEPS, m.STEPS.sums, rows, group, ("to_state",), group.keys_of(store, only))
     names = group.namer(store)

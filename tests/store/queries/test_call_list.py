@@ -122,11 +122,13 @@ def test_a_filter_that_sums_can_answer_is_counted_at_once(full: Store) -> None:
 def test_a_call_is_found_by_its_id_at_once_in_however_many_runs(tmp_path: Path) -> None:
     with fresh(tmp_path / "store.db") as store:
         put(store, "calls.jsonl", [call(f"c-{number}", run=f"run-{number:03d}") for number in range(300)])
-        listed = CallList(store, parse("conversation=c-277"))
         with recorded_queries(store) as queries:
+            listed = CallList(store, parse("conversation=c-277"))
             (key,) = listed.first(2)
         assert named(store, [key])[0][0] == "run-277"
-        assert len(queries) == 1
+        assert (list(listed), listed[0], listed.place_of(key), listed.place_of(key + 1)) == ([key], key, 0, None)
+        # Beside the call itself, the names of runs and when they began.
+        assert len(queries) == 3
 
 
 def test_few_calls_of_many_runs_take_few_statements(tmp_path: Path) -> None:
