@@ -210,7 +210,7 @@ def judges_meant(store: Store, name: str | None) -> set[int]:
 
 def run_starts(store: Store) -> dict[str, int | None]:
     """Return the first moment of each run in microseconds since the epoch, `None` if no call has a time."""
-    cell = m.CallRollup
+    cell = m.CALLS.rollup
     rows = store.execute(cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run))
     names = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
     return {names[run]: started for run, started in rows}
