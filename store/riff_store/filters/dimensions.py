@@ -1,7 +1,5 @@
 """Look up names by their keys, and runs in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
