@@ -6,7 +6,6 @@ The whole tree is drawn in riff_store/errors.py.
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -140,6 +139,8 @@ def in_parts(message: str, error: BaseException) -> tuple[str, str]:
 
 def trace(error: BaseException) -> str:
     """Return where an error came from, without values and without messages: both can contain callers' words."""
+    import traceback
+
     lines = []
     found: BaseException | None = error
     seen: set[int] = set()

@@ -1,7 +1,5 @@
 """Print a view: the `dump` command."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from riff_tui.commands import completion

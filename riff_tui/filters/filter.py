@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
@@ -223,6 +222,8 @@ def _side(term: Term, row_fields: Collection[str]) -> TermLevel:
         is_of_both = field.kind == "name" and field.level != "row" and field.name not in HOMONYMS
         return "either" if is_of_both else "rows"
     if field.level == "row":
+        from difflib import get_close_matches
+
         near = get_close_matches(field.name, sorted(row_fields), n=1)
         flag = flag_of_share(field.name)
         of_call = f"; of single calls ask {flag}=true or {flag}=false" if flag else ""

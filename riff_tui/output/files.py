@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -68,7 +67,7 @@ def _refuse_other_than_file(path: Path) -> None:
 def _draft(path: Path) -> tuple[Path, int]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     for _ in range(_ATTEMPTS):
-        draft = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}")
+        draft = path.with_name(f".{path.name[:80]}.{os.urandom(4).hex()}")
         try:
             return draft, os.open(draft, flags, 0o600)
         except FileExistsError:

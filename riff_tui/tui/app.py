@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -307,6 +308,10 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         on_page=is_in_browser(),
         actions=actions,
     )
+    # What was made until here lasts. Lines and tables that are shown no more refer to each other, and only a search for
+    # garbage takes them.
+    gc.freeze()
+    gc.set_threshold(4_000, 5, 2)
     explorer.run(mouse=found.mouse)
     for said in explorer.write_pending_notes():
         say(said)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store import schema as models
 from riff_store.annotations import standing
@@ -111,12 +111,12 @@ _SUMS: Mapping[str, tuple[str, str]] = {
 }
 _TOTALS = {title for title in _SUMS if title.endswith(" totals")}
 """What is summed of sums, so that it takes no longer the more calls there are."""
-_PROVED: Mapping[Any, Sequence[str]] = {
-    models.CallRollup: ("calls", "how calls went", "calls whose caller failed"),
-    models.AspectRollup: ("aspects",),
-    models.StateRollup: ("states",),
-    models.ToolRollup: ("tools",),
-    models.TransitionRollup: ("transitions",),
+_PROVED: Mapping[str, Sequence[str]] = {
+    models.CALLS.name: ("calls", "how calls went", "calls whose caller failed"),
+    models.ASPECTS.name: ("aspects",),
+    models.STATES.name: ("states",),
+    models.TOOLS.name: ("tools",),
+    models.STEPS.name: ("transitions",),
 }
 """What is known to be right where a rollup is proved."""
 UNCHECKED_QUICKLY = ("integrity", "values", "references", "columns", "sums")
@@ -261,7 +261,7 @@ def _proved(store: Store, telling: Telling) -> Collection[str]:
     from riff_store.arrays.proof import proved_sums
 
     telling("checking sums")
-    return {title for summed in proved_sums(store) for title in _PROVED[summed.rollup]}
+    return {title for summed in proved_sums(store) for title in _PROVED[summed.name]}
 
 
 def _wrong_sums(store: Store, titles: Sequence[str], telling: Telling) -> Iterator[str]:

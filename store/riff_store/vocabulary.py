@@ -1,7 +1,5 @@
 """List the words of a filter: each field's kind, and whether it speaks of calls, of states or of shown rows."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias

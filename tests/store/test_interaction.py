@@ -53,7 +53,7 @@ def test_a_cell_keeps_errored_calls_apart(tmp_path: Path) -> None:
                 call("c-4"),
             ],
         )
-        row = m.InteractionRollup
+        row = m.INTERACTION.rollup
         query = row.select(row.errored, row.calls, row.response, row.response_latency).order_by(row.errored)
         assert list(store.execute(query)) == [(False, 2, 4, 600_000_000), (True, 1, 2, 300_000_000)]
         assert examine(store).wrong == []

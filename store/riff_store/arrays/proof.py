@@ -158,8 +158,8 @@ def _whole(summed: Summed) -> list[Sum]:
 
 
 def _proved(store: Store, summed: Summed, rows: Sequence[tuple[Any, ...]]) -> Iterator[Summed]:
-    if summed.total is not None:
-        cell = m.CallRollup
+    if summed.has_total:
+        cell = m.CALLS.rollup
         of_many = cell.n + cell.excluded >= m.FEWEST_SUMMED
         many = set(store.execute(cell.select(cell.flow, cell.agent, cell.run).where(of_many)))
         rows = [row for row in rows if row[:3] in many]

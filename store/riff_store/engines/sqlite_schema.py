@@ -12,17 +12,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 import peewee as pw
 
 from riff_store import schema as models
 from riff_store.errors import NotAStore
-
-try:
-    from _sha256 import sha256  # type: ignore[import-not-found]  # hashlib loads OpenSSL along, as long as a short query
-except ImportError:
-    from hashlib import sha256
 
 KNOWN = frozenset({"e5a603d4e2c251293aeb10d0f7c0f5fd"})
 """The digests of what stores of the present schema hold: made as such, or migrated."""

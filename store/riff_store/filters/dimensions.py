@@ -1,7 +1,5 @@
 """Look up names by their keys, and runs in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -210,7 +208,7 @@ def judges_meant(store: Store, name: str | None) -> set[int]:
 
 def run_starts(store: Store) -> dict[str, int | None]:
     """Return the first moment of each run in microseconds since the epoch, `None` if no call has a time."""
-    cell = m.CallRollup
+    cell = m.CALLS.rollup
     query = cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run)
     names = names_of(store, DIMENSIONS["run"])
     return store.once((run_starts,), lambda: {names[run] or "": started for run, started in store.execute(query)})

@@ -23,15 +23,17 @@ from riff_store.metrics import Pooled
 from riff_store.vocabulary import SPELLED, WAYS, field_of
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
-STATE_COLUMNS = {
-    name: getattr(m.StateScore, name)
-    for name in (
-        "state", "segment", "progress", "stall", "lost", "escalation", "revisit", "dwell_turns", "guard_error",
-        "slot_fill_rate",
-    )
-}  # fmt: skip
+STATE_COLUMNS = (
+    "state", "segment", "progress", "stall", "lost", "escalation", "revisit", "dwell_turns", "guard_error",
+    "slot_fill_rate",
+)  # fmt: skip
 _IN_TOTALS = {"flow", "agent", "archetype"}
 _IN_ROLLUPS = {"run", "commit", "branch", "label"}
+
+
+def columns_of_states(rows: Any) -> dict[str, Any]:
+    """Return the columns of a table of states, or of a part of one, that filters and groups ask for."""
+    return {name: getattr(rows, name) for name in STATE_COLUMNS}
 
 
 def needs(
@@ -63,12 +65,12 @@ class Scope(CallTerms[Condition]):
     def __init__(
         self,
         store: Store,
-        calls: Any = m.Conversation,
+        calls: Any = None,
         states: Mapping[str, Any] | None = None,
         known: Known | None = None,
     ) -> None:
         super().__init__(known or Known(store))
-        self._calls = calls
+        self._calls = m.Conversation if calls is None else calls
         self._states = states
 
     def condition(self, predicate: Predicate | None) -> Condition:
@@ -80,8 +82,7 @@ class Scope(CallTerms[Condition]):
 
     def in_state(self, part: Predicate) -> Condition:
         rows = m.StateScore.alias()
-        columns = {name: getattr(rows, name) for name in STATE_COLUMNS}
-        inner = Scope(self.known.store, self._calls, columns, self.known)
+        inner = Scope(self.known.store, self._calls, columns_of_states(rows), self.known)
         return exists(rows, inner.of(part) & (rows.conversation == self._calls.id))
 
     def both(self, found: Sequence[Condition]) -> Condition:

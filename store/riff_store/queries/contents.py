@@ -117,7 +117,8 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
         asked = m.State.id.in_(m.ExpectedStep.select(m.ExpectedStep.state))
         return sorted({name for (name,) in store.execute(m.State.select(m.State.name).where(asked))})
     if field in TOOL_FIELDS:
-        called = m.Label.id.in_(m.ToolTotal.select(m.ToolTotal.tool))
+        sums = m.TOOLS.total
+        called = m.Label.id.in_(sums.select(sums.tool))
         return sorted({name for (name,) in store.execute(m.Label.select(m.Label.name).where(called))})
     if field in TOUCHED_FIELDS:
         return sorted({name for names in touched(store, field).values() for name in names})

@@ -16,7 +16,7 @@ from riff_store.filters.conditions import figure_of_call, one_of
 from riff_store.filters.dimensions import DIMENSIONS, FAILURE, UNNAMED, Grouping, judges_meant, names_of
 from riff_store.filters.notes import Note, authors_of, codes_of, marks, notes_by_call, verdict_of
 from riff_store.filters.predicates import And, Predicate, all_of, conjuncts, terms
-from riff_store.filters.sql import STATE_COLUMNS, Scope
+from riff_store.filters.sql import Scope, columns_of_states
 from riff_store.metrics import OF_CALLS, POOLED
 from riff_store.queries.calls import CallList, told_by
 from riff_store.queries.sums import call_counts
@@ -151,7 +151,7 @@ def conversation_ids(
     if placed is not None:
         return placed[offset : None if limit is None else offset + limit]
     call = m.Conversation
-    cell = m.CallRollup
+    cell = m.CALLS.rollup
     first = cell.select(cell.run, pw.fn.MIN(cell.first_at).alias("first_at")).group_by(cell.run).alias("started")
     query = (
         call.select(call.id, _sort_value(store, calls, sort.removeprefix("-")))
@@ -260,7 +260,7 @@ def _failure_value(store: Store, name: str) -> Any:
 def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None) -> Any:
     if metric.level == "state":
         rows = m.StateScore.alias()
-        states = {name: getattr(rows, name) for name in STATE_COLUMNS}
+        states = columns_of_states(rows)
         about = Scope(store, m.Conversation, states).condition(about_states(calls))
         # What happened in an errored call shows nothing of the state, so it is not measured.
         about &= (rows.conversation == m.Conversation.id) & ~m.Conversation.errored

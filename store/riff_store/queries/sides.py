@@ -140,7 +140,7 @@ def calls_of_side(chosen: Side, calls: Predicate | None) -> Predicate | None:
 
 
 def _agents(store: Store) -> list[str]:
-    cell = m.CallRollup
+    cell = m.CALLS.rollup
     query = m.Agent.select(m.Agent.name).distinct().join(cell, on=(cell.agent == m.Agent.id))
     return sorted(name for (name,) in store.execute(query))
 

@@ -14,7 +14,7 @@ from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names, run_order
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate, all_of, conjuncts, is_of_states, of_calls, terms
-from riff_store.filters.sql import STATE_COLUMNS, Scope
+from riff_store.filters.sql import STATE_COLUMNS, Scope, columns_of_states
 from riff_store.queries.sums import call_counts, call_sums
 from riff_store.schema.sums import CallSums
 from riff_store.vocabulary import FIELD_OF_KIND, CoverageKind
@@ -81,14 +81,14 @@ def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dic
     A call missed a state when none of its steps there was taken, and took it wrongly when one was
     taken with arguments that do not match.
     """
-    if "state" not in group.keys or not store.execute(m.ExpectedStep.select(pw.SQL("1")).limit(1)):
+    if "state" not in group.keys or not store.execute_sql("SELECT 1 FROM expected_step LIMIT 1"):
         return {}
-    states = {**STATE_COLUMNS, "state": m.ExpectedStep.state}
+    states = {**columns_of_states(m.StateScore), "state": m.ExpectedStep.state}
     columns = group.columns(m.Conversation, states)
     # Rows of states are slow to join, and only such a filter looks at them.
     asked = {term.field for term in terms(rows) if is_of_states(term)} | set(group.keys)
     one = (
-        _by_call(columns, with_rows=bool(asked & (STATE_COLUMNS.keys() - {"state"})))
+        _by_call(columns, with_rows=bool(asked & set(STATE_COLUMNS) - {"state"}))
         .where(Scope(store, m.Conversation, states).condition(rows))
         .alias("one")
     )
@@ -109,7 +109,7 @@ def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dic
 
 def flows_with_steps(store: Store) -> set[str]:
     """Return the flows of which some call's task asks for steps."""
-    if not store.execute(m.ExpectedStep.select(pw.SQL("1")).limit(1)):
+    if not store.execute_sql("SELECT 1 FROM expected_step LIMIT 1"):
         return set()
     call, step = m.Conversation, m.ExpectedStep
     asked = call.select(pw.SQL("1")).join(step, on=(step.conversation == call.id)).where(call.flow == m.Flow.id)

@@ -17,7 +17,7 @@ from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
 from riff_store.filters.predicates import Predicate, is_of_states, terms
-from riff_store.filters.sql import STATE_COLUMNS, Depth, Scope, needs
+from riff_store.filters.sql import Depth, Scope, columns_of_states, needs
 from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED, UNKNOWN_SEGMENT
 
@@ -34,7 +34,7 @@ _OF_STATES = {each.name: each for each in m.STATES.sums}
 _LOST = _OF_STATES["n"], _OF_STATES["lost"]
 _RANKING = tuple(_OF_STATES[name] for name in ("n", "dwell", "slow_n", "slow"))
 _PLACED = _OF_STATES["n"], _OF_STATES["position_n"], _OF_STATES["position"]
-_CELL: Any = m.CallRollup.alias("k")
+_CELL: Any = m.CALLS.rollup.alias("k")
 _HAS_FEW = _CELL.n + _CELL.excluded < m.FEWEST_SUMMED
 
 
@@ -265,7 +265,7 @@ def _blame_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict
         visits = rows_of_sums(store, m.STATES, m.STATES.sums[:1], rows, group, ("segment",), among, depth="base")
         for *keys, segment, n in visits:
             count(tuple(keys), segment, MARKED, n)
-    if not any(map(is_of_states, terms(rows))):
+    if marked and not any(map(is_of_states, terms(rows))):
         for at_end, n in _marked_ends(store, rows, group, marked):
             count(at_end, None, MARKED, n)
     return {cell: counted for cell, counted in found.items() if counted}
@@ -277,7 +277,7 @@ def _marked_ends(
     """Yield how many calls people marked at a terminal, which has no row of a state, by the keys of the group."""
     visit, ends = m.OutcomeVisit, dict[int, list[int]]()
     reached = visit.select(visit.conversation, visit.state).where(one_of(visit.conversation, marked))
-    for call, state in store.execute(reached) if marked else ():
+    for call, state in store.execute(reached):
         if marked[call].first_failed == state:
             ends.setdefault(state, []).append(call)
     others = Grouping(tuple(name for name in group.by if DIMENSIONS[name].key != "state"))
@@ -359,7 +359,7 @@ def in_columns(store: Store, summed: Summed, predicate: Predicate | None, by: It
     from riff_store import chunks
 
     depth = _depth(summed, predicate, by)
-    left_out = depth == "rollup" and summed.total is not None and _left_out(store, predicate) > chunks.FEW_CALLS
+    left_out = depth == "rollup" and summed.has_total and _left_out(store, predicate) > chunks.FEW_CALLS
     return (left_out or depth == "base") and chunks.is_packed(store.execute_sql)
 
 
@@ -391,7 +391,7 @@ def rows_of_sums(
     depth = depth or _depth(summed, predicate, group.by)
     asked = (store, summed, wanted, predicate, group, by, among)
     query = _query(*asked, depth)
-    if depth == "rollup" and summed.total is not None and _left_out(store, predicate):
+    if depth == "rollup" and summed.has_total and _left_out(store, predicate):
         query += _query(*asked, depth, few=True)
     return store.execute(query)
 
@@ -441,9 +441,9 @@ def _tables(summed: Summed, depth: Depth) -> tuple[Any, Any]:
     if depth == "base":
         calls = m.Conversation.alias("c")
         return calls, calls if summed is m.CALLS else summed.rows.alias(summed.row)
-    if summed.total is None:
+    if not summed.has_total:
         return summed.rollup, summed.rollup
-    return (summed.total, summed.total) if depth == "total" else (m.CallRollup, summed.rollup)
+    return (summed.total, summed.total) if depth == "total" else (m.CALLS.rollup, summed.rollup)
 
 
 def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, Any] | None:
@@ -452,17 +452,17 @@ def _columns_of_states(summed: Summed, depth: Depth, rows: Any) -> Mapping[str, 
     A row of a tool has the tool as well.
     """
     if summed is m.STEPS:
-        return STATE_COLUMNS if depth == "base" else {"state": rows.from_state}
+        return columns_of_states(m.StateScore) if depth == "base" else {"state": rows.from_state}
     if summed is m.BLAMES:
         of_rows = {"state": rows.state, "segment": rows.segment}
-        return {**STATE_COLUMNS, **of_rows} if depth == "base" else of_rows
+        return {**columns_of_states(m.StateScore), **of_rows} if depth == "base" else of_rows
     if summed is m.OUTCOMES:
         return {"state": rows.state}
     if summed is m.STATES:
-        return {name: getattr(rows, name) for name in (STATE_COLUMNS if depth == "base" else m.STATES.keys)}
+        return columns_of_states(rows) if depth == "base" else {name: getattr(rows, name) for name in m.STATES.keys}
     if summed is m.TOOLS:
         of_row = {"tool": rows.tool, "state": pw.fn.NULLIF(rows.state, 0)}
-        return {**STATE_COLUMNS, **of_row} if depth == "base" else of_row
+        return {**columns_of_states(m.StateScore), **of_row} if depth == "base" else of_row
     return None
 
 
@@ -497,4 +497,4 @@ def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]
 
 def has_interaction(store: Store) -> bool:
     """Return whether any call has a record of how its sides shared the line."""
-    return bool(store.execute(m.InteractionRollup.select(m.InteractionRollup.calls).limit(1)))
+    return bool(store.execute_sql("SELECT 1 FROM interaction_rollup LIMIT 1"))

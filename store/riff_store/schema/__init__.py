@@ -6,9 +6,20 @@ the `Store` that asks.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from riff_store import orm as orm
 
 # Every table and every sum is to be had from here, by the name that it is defined by.
 from riff_store.schema.names import *  # noqa: F403
 from riff_store.schema.sums import *  # noqa: F403
-from riff_store.schema.tables import *  # noqa: F403
+
+if TYPE_CHECKING:
+    from riff_store.schema.tables import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    """Make the tables of facts once one is asked for: who reads sums alone needs none, and they take as long."""
+    tables = import_module("riff_store.schema.tables")
+    return getattr(tables, name)

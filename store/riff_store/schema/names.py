@@ -1,8 +1,12 @@
-"""Define the tables of names, and of the files that were read."""
+"""Define the tables of names, of the files that were read, and of the history of flow files."""
 
 from __future__ import annotations
 
 import peewee as pw
+
+SCHEMA_VERSION = 1
+OLDEST_SCHEMA = 1
+COMPUTED_JUDGE = 1
 
 
 class BaseModel(pw.Model):
@@ -125,3 +129,64 @@ class SkippedInput(BaseModel):
 
 
 SkippedInput.add_index(SkippedInput.source_file, where=SkippedInput.kind == "replaced", name="skipped_input_replaced")
+
+
+# Define what the history of flow files says.
+class FlowEdit(BaseModel):
+    """Describe a commit that touched the file of a flow, in the order of its repository's history.
+
+    `repository` is the commit that its history begins with. The flow is kept by name, since it may have no calls yet.
+    `time` is the author's, in microseconds since the epoch. `merged` shows whether the branch that was checked out
+    contains it.
+    """
+
+    repository = pw.TextField()
+    flow_name = pw.TextField()
+    position = pw.IntegerField()
+    commit = pw.TextField()
+    time = pw.BigIntegerField()
+    author = pw.TextField()
+    subject = pw.TextField()
+    path = pw.TextField()
+    merged = pw.BooleanField(constraints=[pw.SQL("DEFAULT 1")])
+
+    class Meta:
+        primary_key = pw.CompositeKey("repository", "flow_name", "position")
+        without_rowid = True
+
+
+class Repository(Named):
+    """Name a repository by the commit that its history begins with."""
+
+
+class HistoryNode(BaseModel):
+    """Describe an edit, or a merge of lines with different edits, by the positions of those right before it.
+
+    `parents` is a JSON list; a merge that is not an edit has no `commit` here.
+    """
+
+    repository = pw.ForeignKeyField(Repository, index=False)
+    position = pw.IntegerField()
+    commit = pw.BlobField(null=True)
+    parents = pw.TextField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("repository", "position")
+        without_rowid = True
+
+
+class KnownCommit(BaseModel):
+    """Describe which node of its repository has all edits that a commit contains, null if it contains none.
+
+    Ids are bytes, so that those that begin alike are side by side.
+    """
+
+    commit = pw.BlobField(primary_key=True)
+    repository = pw.ForeignKeyField(Repository, index=False)
+    node = pw.IntegerField(null=True)
+
+    class Meta:
+        without_rowid = True
+
+
+EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)

@@ -5,7 +5,8 @@ what queries return follow from these lines. Values enter as whole billionths, s
 order of rows.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import peewee as pw
@@ -13,7 +14,7 @@ import peewee as pw
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
-from riff_store.schema import names, tables
+from riff_store.schema import names
 
 Kind: TypeAlias = Literal["count", "known", "total", "billionths", "squares", "first"]
 """What a row adds: 1, 1 where a value is known, a whole number, a value in billionths, its square; or the earliest."""
@@ -233,43 +234,59 @@ def _sums_of(fields: type[tuple[Any, ...]]) -> tuple[Sum, ...]:
     return tuple(hint.__metadata__[0]._replace(name=name) for name, hint in hints.items())
 
 
-def _table(name: str, keys: Mapping[str, type[Any]], sums: Iterable[Sum]) -> Any:
+@cache
+def _table(name: str, keys: tuple[tuple[str, type[Any]], ...], sums: tuple[Sum, ...]) -> Any:
     """Make a table of sums by some keys; these come first, for SQLite 3.40 checks NOT NULL wrongly otherwise."""
-    columns = {
-        key: of() if issubclass(of, pw.Field) else pw.ForeignKeyField(of, index=False) for key, of in keys.items()
-    }
-    meta = type("Meta", (), {"primary_key": pw.CompositeKey(*keys), "without_rowid": True})
+    columns = {key: of() if issubclass(of, pw.Field) else pw.ForeignKeyField(of, index=False) for key, of in keys}
+    meta = type("Meta", (), {"primary_key": pw.CompositeKey(*columns), "without_rowid": True})
     return type(name, (names.BaseModel,), {**columns, **{each.name: each.column() for each in sums}, "Meta": meta})
+
+
+_PAIR: Mapping[str, type[Any]] = {"flow": names.Flow, "agent": names.Agent}
 
 
 class Summed(NamedTuple):
     """Describe what is summed: the rows of a table, which SQL calls `row`, by cells of calls and some more keys.
 
-    `rollup` is the table of their sums by (flow, agent, run), `total` of those over all runs if there is one. `keys`
-    are what rows of a cell are distinguished by. A sum over nothing is `empty`. Rows of errored calls are left out
-    unless `has_errored`, and so are those of which `some` does not contain, in SQL.
+    `by` are what rows of a cell are distinguished by, each with the table or the kind of column. A sum over nothing is
+    `empty`. Rows of errored calls are left out unless `has_errored`, and so are those for which `some` is not true, in
+    SQL. The tables are made when they are asked for: a command needs few of them, and each takes as long as a query.
     """
 
-    rows: Any
+    name: str
+    facts: str
     row: str
     sums: tuple[Sum, ...]
-    rollup: Any
-    total: Any = None
-    keys: tuple[str, ...] = ()
+    by: Mapping[str, type[Any]] = {}
+    has_total: bool = True
     empty: str = "n = 0"
     has_errored: bool = False
     some: str = ""
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return what rows of a cell are told apart by."""
+        return tuple(self.by)
 
-_PAIR = {"flow": names.Flow, "agent": names.Agent}
-_CELL = {**_PAIR, "run": names.Run}
+    @property
+    def rows(self) -> Any:
+        """Return the table of the rows."""
+        from riff_store import schema
+
+        return getattr(schema, self.facts)
+
+    @property
+    def rollup(self) -> Any:
+        """Return the table of their sums by (flow, agent, run)."""
+        return _table(f"{self.name}Rollup", tuple({**_PAIR, "run": names.Run, **self.by}.items()), self.sums)
+
+    @property
+    def total(self) -> Any:
+        """Return the table of those over all runs, `None` where there is none."""
+        return _table(f"{self.name}Total", tuple({**_PAIR, **self.by}.items()), self.sums) if self.has_total else None
+
+
 _OF_CALLS = _sums_of(CallSums)
-_OF_ASPECTS = _sums_of(AspectSums)
-_OF_STATES = _sums_of(StateSums)
-_OF_TOOLS = _sums_of(ToolSums)
-_OF_STEPS = (Sum("total", "n", name="n"),)
-_OF_BLAMES = _sums_of(BlameSums)
-_OF_OUTCOMES = _sums_of(OutcomeSums)
 _OF_INTERACTION = (
     Sum("count", name="calls"),
     *(Sum("billionths" if name in TIMED else "total", name, name=name) for name in EVENTS),
@@ -277,53 +294,46 @@ _OF_INTERACTION = (
 _KEPT_OF_CALLS = (*_OF_CALLS[:2], Sum("first", "started_at", name="first_at"), *_OF_CALLS[2:])
 """The sums of calls with what is added to no other: when the first of all started."""
 
-_ASPECT = {"aspect": names.Aspect, "judge": names.Judge}
-_STATE = {"state": names.State, "segment": names.Segment}
-_TOOL = {"tool": names.Label, "state": pw.IntegerField}
-_STEP = {"from_state": names.State, "to_state": names.State}
-_BLAME = {"state": names.State, "segment": names.Segment, "kind": pw.TextField}
-CallRollup = _table("CallRollup", _CELL, _KEPT_OF_CALLS)
-InteractionRollup = _table("InteractionRollup", {**_CELL, "errored": pw.BooleanField}, _OF_INTERACTION)
-AspectRollup = _table("AspectRollup", {**_CELL, **_ASPECT}, _OF_ASPECTS)
-AspectTotal = _table("AspectTotal", {**_PAIR, **_ASPECT}, _OF_ASPECTS)
-StateRollup = _table("StateRollup", {**_CELL, **_STATE}, _OF_STATES)
-StateTotal = _table("StateTotal", {**_PAIR, **_STATE}, _OF_STATES)
-ToolRollup = _table("ToolRollup", {**_CELL, **_TOOL}, _OF_TOOLS)
-ToolTotal = _table("ToolTotal", {**_PAIR, **_TOOL}, _OF_TOOLS)
-TransitionRollup = _table("TransitionRollup", {**_CELL, **_STEP}, _OF_STEPS)
-TransitionTotal = _table("TransitionTotal", {**_PAIR, **_STEP}, _OF_STEPS)
-OutcomeRollup = _table("OutcomeRollup", {**_CELL, "state": names.State}, _OF_OUTCOMES)
-OutcomeTotal = _table("OutcomeTotal", {**_PAIR, "state": names.State}, _OF_OUTCOMES)
-BlameRollup = _table("BlameRollup", {**_CELL, **_BLAME}, _OF_BLAMES)
-BlameTotal = _table("BlameTotal", {**_PAIR, **_BLAME}, _OF_BLAMES)
-
-CALLS = Summed(tables.Conversation, "c", _KEPT_OF_CALLS, CallRollup, has_errored=True)
+CALLS = Summed("Call", "Conversation", "c", _KEPT_OF_CALLS, has_total=False, has_errored=True)
 INTERACTION = Summed(
-    tables.CallInteraction, "i", _OF_INTERACTION, InteractionRollup, keys=("errored",), has_errored=True
+    "Interaction",
+    "CallInteraction",
+    "i",
+    _OF_INTERACTION,
+    {"errored": pw.BooleanField},
+    has_total=False,
+    has_errored=True,
 )
 ASPECTS = Summed(
-    tables.AspectScore, "a", _OF_ASPECTS, AspectRollup, AspectTotal, tuple(_ASPECT), "n = 0 AND unscored = 0"
+    "Aspect",
+    "AspectScore",
+    "a",
+    _sums_of(AspectSums),
+    {"aspect": names.Aspect, "judge": names.Judge},
+    empty="n = 0 AND unscored = 0",
 )
-STATES = Summed(tables.StateScore, "s", _OF_STATES, StateRollup, StateTotal, tuple(_STATE))
-TOOLS = Summed(tables.ToolScore, "t", _OF_TOOLS, ToolRollup, ToolTotal, tuple(_TOOL), "n = 0 AND failed = 0")
-STEPS = Summed(tables.Transition, "x", _OF_STEPS, TransitionRollup, TransitionTotal, tuple(_STEP))
+_STATE = {"state": names.State, "segment": names.Segment}
+STATES = Summed("State", "StateScore", "s", _sums_of(StateSums), _STATE)
+TOOLS = Summed(
+    "Tool",
+    "ToolScore",
+    "t",
+    _sums_of(ToolSums),
+    {"tool": names.Label, "state": pw.IntegerField},
+    empty="n = 0 AND failed = 0",
+)
+_STEP = {"from_state": names.State, "to_state": names.State}
+STEPS = Summed("Transition", "Transition", "x", (Sum("total", "n", name="n"),), _STEP)
+OUTCOMES = Summed("Outcome", "OutcomeVisit", "o", _sums_of(OutcomeSums), {"state": names.State})
 BLAMES = Summed(
-    tables.CallFailure,
+    "Blame",
+    "CallFailure",
     "f",
-    _OF_BLAMES,
-    BlameRollup,
-    BlameTotal,
-    tuple(_BLAME),
-    "failed = 0",
+    _sums_of(BlameSums),
+    {**_STATE, "kind": pw.TextField},
+    empty="failed = 0",
     some="f.state_id IS NOT NULL",
 )
-OUTCOMES = Summed(tables.OutcomeVisit, "o", _OF_OUTCOMES, OutcomeRollup, OutcomeTotal, ("state",))
 SUMMED = (CALLS, INTERACTION, ASPECTS, STATES, TOOLS, STEPS, OUTCOMES, BLAMES)
 FEWEST_SUMMED = 2
 """Cells of fewer calls have no sums but of how these went; the rows of their calls are read, which are no more."""
-
-ROLLUPS = (
-    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup,
-    TransitionTotal, OutcomeRollup, OutcomeTotal, BlameRollup, BlameTotal, ToolRollup, ToolTotal,
-)  # fmt: skip
-ALL = (*tables.ROWS, *ROLLUPS, tables.ColumnChunk)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import peewee as pw
 
 from riff_store.interaction import EVENTS, TIMED
 from riff_store.schema.names import (
+    EDITS,
     Agent,
     Aspect,
     BaseModel,
@@ -13,7 +16,6 @@ from riff_store.schema.names import (
     Flow,
     Judge,
     Label,
-    Named,
     Path,
     Persona,
     Run,
@@ -23,10 +25,7 @@ from riff_store.schema.names import (
     SourceFile,
     State,
 )
-
-SCHEMA_VERSION = 1
-OLDEST_SCHEMA = 1
-COMPUTED_JUDGE = 1
+from riff_store.schema.sums import SUMMED
 
 
 # Define calls and all that hangs on them, with keys in place of names.
@@ -327,7 +326,7 @@ class SampledCall(BaseModel):
     median = pw.DoubleField(null=True)
 
 
-# Define what flow files say, and what the history of these files says.
+# Define what flow files say.
 class DescribedState(BaseModel):
     state = pw.ForeignKeyField(State, index=False)
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
@@ -361,63 +360,6 @@ class FlowContract(BaseModel):
         without_rowid = True
 
 
-class FlowEdit(BaseModel):
-    """Describe a commit that touched the file of a flow, in the order of its repository's history.
-
-    `repository` is the commit that its history begins with. The flow is kept by name, since it may have no calls yet.
-    `time` is the author's, in microseconds since the epoch. `merged` shows whether the branch that was checked out
-    contains it.
-    """
-
-    repository = pw.TextField()
-    flow_name = pw.TextField()
-    position = pw.IntegerField()
-    commit = pw.TextField()
-    time = pw.BigIntegerField()
-    author = pw.TextField()
-    subject = pw.TextField()
-    path = pw.TextField()
-    merged = pw.BooleanField(constraints=[pw.SQL("DEFAULT 1")])
-
-    class Meta:
-        primary_key = pw.CompositeKey("repository", "flow_name", "position")
-        without_rowid = True
-
-
-class Repository(Named):
-    """Name a repository by the commit that its history begins with."""
-
-
-class HistoryNode(BaseModel):
-    """Describe an edit, or a merge of lines with different edits, by the positions of those right before it.
-
-    `parents` is a JSON list; a merge that is not an edit has no `commit` here.
-    """
-
-    repository = pw.ForeignKeyField(Repository, index=False)
-    position = pw.IntegerField()
-    commit = pw.BlobField(null=True)
-    parents = pw.TextField()
-
-    class Meta:
-        primary_key = pw.CompositeKey("repository", "position")
-        without_rowid = True
-
-
-class KnownCommit(BaseModel):
-    """Describe which node of its repository has all edits that a commit contains, null if it contains none.
-
-    Ids are bytes, so that those that begin alike are side by side.
-    """
-
-    commit = pw.BlobField(primary_key=True)
-    repository = pw.ForeignKeyField(Repository, index=False)
-    node = pw.IntegerField(null=True)
-
-    class Meta:
-        without_rowid = True
-
-
 # Define the column chunks: facts of calls kept once more, packed by column (`riff_store.arrays`).
 class ColumnChunk(BaseModel):
     """Keep one column of the `n` rows that a row group has: the calls of a range of keys, or rows that hang on them.
@@ -443,6 +385,7 @@ OF_CALLS = (
 FACTS = (Conversation, JudgedScore, TextDictionary, *OF_CALLS)
 ANNOTATIONS = (Annotation, Sample, SampledCall)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
-EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)
 ROWS = (*DIMENSIONS, *SOURCES, *FACTS, *ANNOTATIONS, *DESCRIBED, *EDITS)
 """The tables of all that is neither summed nor packed from the rows of others."""
+ROLLUPS: tuple[Any, ...] = tuple(of for each in SUMMED for of in (each.rollup, each.total) if of is not None)
+ALL: tuple[Any, ...] = (*ROWS, *ROLLUPS, ColumnChunk)
