@@ -282,7 +282,7 @@ class Summed(NamedTuple):
 
     @property
     def total(self) -> Any:
-        """Return the table of those over all runs, `None` where there is none."""
+        """Return the table of those over all runs, `None` if it has none."""
         return _table(f"{self.name}Total", tuple({**_PAIR, **self.by}.items()), self.sums) if self.has_total else None
 
 
