@@ -43,7 +43,8 @@ FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
 
 def placed(seed: int, size: int = 24) -> World:
     """Calls that say at which of their visits they came to a state or to an outcome, most of them."""
-    made, chance = deepcopy(world(seed, size)), random.Random(seed)
+    whole, chance = world(seed, size), random.Random(seed)
+    made = World(deepcopy(whole.calls), whole.verdicts)
     for facts in made.calls:
         for at, row in enumerate(facts.states):
             row.position = chance.choice((None, at, at, at + 1))
