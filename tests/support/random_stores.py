@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from statistics import median
@@ -84,6 +85,10 @@ class World:
         else:
             path.write_bytes(self._stored)
         return open_store(path)
+
+    def copy(self) -> World:
+        """The same calls, which may be changed before they are stored."""
+        return World(deepcopy(self.calls), self.verdicts)
 
     def judged(self, facts: ConversationFacts) -> dict[str, float | None]:
         """Each judge's score of a call, by the name that is shown."""

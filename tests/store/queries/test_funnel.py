@@ -6,7 +6,6 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +42,7 @@ FILTERS: dict[str, Callable[[ConversationFacts], bool]] = {
 
 def placed(seed: int, size: int = 24) -> World:
     """Calls that say at which of their visits they came to a state or to an outcome, most of them."""
-    whole, chance = world(seed, size), random.Random(seed)
-    made = World(deepcopy(whole.calls), whole.verdicts)
+    made, chance = world(seed, size).copy(), random.Random(seed)
     for facts in made.calls:
         for at, row in enumerate(facts.states):
             row.position = chance.choice((None, at, at, at + 1))

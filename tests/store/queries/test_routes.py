@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def states_of(facts: ConversationFacts) -> tuple[str, ...]:
 
 def walked(seed: int, size: int = 24) -> World:
     """Calls that took some way, most of them in an order that is known."""
-    made, chance = deepcopy(world(seed, size)), random.Random(seed)
+    made, chance = world(seed, size).copy(), random.Random(seed)
     for facts in made.calls:
         names = chance.sample(NAMES[:3] if chance.random() < 0.7 else NAMES, chance.randrange(1, 4))
         edges = [place for _ in range(chance.randrange(3)) for place in chance.choices(range(len(names)), k=2)]
