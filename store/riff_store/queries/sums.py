@@ -356,11 +356,13 @@ def _depth(summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> De
 
 def in_columns(store: Store, summed: Summed, predicate: Predicate | None, by: Iterable[str]) -> bool:
     """Return whether to sum the columns of the calls, which a store of many calls keeps packed."""
+    depth = _depth(summed, predicate, by)
+    if depth == "total" or (depth == "rollup" and not summed.has_total):
+        return False
     from riff_store import chunks
 
-    depth = _depth(summed, predicate, by)
-    left_out = depth == "rollup" and summed.has_total and _left_out(store, predicate) > chunks.FEW_CALLS
-    return (left_out or depth == "base") and chunks.is_packed(store.execute_sql)
+    left_out = depth == "rollup" and _left_out(store, predicate) <= chunks.FEW_CALLS
+    return not left_out and chunks.is_packed(store.execute_sql)
 
 
 def _left_out(store: Store, predicate: Predicate | None) -> int:
