@@ -240,9 +240,13 @@ def perform(controls: Controls, id: str, key: str = "") -> None:
     if reason:
         controls.host.say(f"{' '.join((*([key] if key else chosen.keys[:1]), chosen.title))}: {reason}", "warn")
         return
+    here = controls.here
     if chosen.group != "Move":
         controls.host.done = chosen.id
     chosen.run(controls)
+    if controls.host.done == chosen.id and controls.here == here:
+        # The hints are of what was done last, also if nothing else on the screen changes.
+        controls.host.update_lines()
 
 
 def needs_rows(controls: Controls) -> str:
