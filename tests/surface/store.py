@@ -56,7 +56,7 @@ from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_o
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
 from riff_store.filters.matching import fold, matches, satisfies
 from riff_store.filters.notes import Note, marks, notes_by_call, notes_on
-from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, terms, undecided
+from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, of_calls, terms, undecided
 from riff_store.filters.said import Heard, Patterns, Search, heard_of, probe, said_in
 from riff_store.filters.sql import Scope, needs
 from riff_store.health import Health, examine
@@ -143,6 +143,7 @@ from riff_store.queries.steps import Coverage, CoveredItem, StepCounts, coverage
 from riff_store.queries.sums import (
     NO_ROWS,
     aspect_sums,
+    blame_counts,
     call_counts,
     call_sums,
     lost_in_states,

@@ -67,7 +67,7 @@ class Masks:
 
     def rows_counting(self, predicate: Predicate | None, block: Block) -> tuple[Places, Places]:
         """Return the places of the rows of states that a filter leaves of calls not errored, and those of the calls."""
-        if not _speaks_of_rows(predicate):
+        if not speaks_of_rows(predicate):
             return block.rows_of("state", self.counting(predicate, block))
         chosen, calls = self.rows(predicate, block), block.calls_of("state")
         chosen &= self.counting(None, block)[calls]
@@ -254,7 +254,7 @@ class _OfRows(_Flags):
         self._block = block
 
     def of(self, predicate: Predicate) -> Flags:
-        if _speaks_of_rows(predicate):
+        if speaks_of_rows(predicate):
             return super().of(predicate)
         flags: Flags = self._masks.calls(predicate, self._block)[self._block.calls_of("state")]
         return flags
@@ -272,7 +272,7 @@ class _OfRows(_Flags):
         raise AssertionError("speaks of calls")
 
 
-def _speaks_of_rows(predicate: Predicate | None) -> bool:
+def speaks_of_rows(predicate: Predicate | None) -> bool:
     """Return whether any part that is not about calls is about rows of states."""
     return any(isinstance(leaf, Term) and is_of_states(leaf) for leaf in leaves(predicate))
 

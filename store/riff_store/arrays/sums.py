@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import numbered
-from riff_store.arrays.masks import masks_of, steps_of_rows
+from riff_store.arrays.masks import masks_of, speaks_of_rows, steps_of_rows
 from riff_store.arrays.rows import outcome_visits
 from riff_store.chunks import KINDS_OF_FAILURE, STATES, TOOLS
 from riff_store.database import Store
@@ -230,12 +230,23 @@ def step_rows(
     return tally.rows()
 
 
-def blame_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> Sequence[tuple[Any, ...]]:
-    """Count the failed calls that are blamed on states by segment and kind as well."""
-    tally = Tally()
-    for block, chosen in _counting(store, calls):
+def blame_rows(store: Store, asked: Predicate | None, by: Sequence[str]) -> Sequence[tuple[Any, ...]]:
+    """Count the failed calls that are blamed on states by segment and kind as well.
+
+    What is asked of states is of figures, which the visit of the call to the state must have.
+    """
+    tally, masks = Tally(), masks_of(store)
+    speaks_of_visits = speaks_of_rows(asked)
+    for block, chosen in _counting(store, asked):
         rows, of_row = block.rows_of("failure", chosen)
-        told = block.keys_of("failure", "state", rows) > 0
+        states = block.keys_of("failure", "state", rows)
+        told = states > 0
+        if speaks_of_visits:
+            visits, radix = np.flatnonzero(masks.rows(asked, block)), int(states.max(initial=0)) + 1
+            at = block.keys_of("state", "state", visits)
+            near = at < radix
+            of_visits = block.calls_of("state")[visits[near]] * radix + at[near]
+            told &= np.isin(of_row * radix + states, of_visits)
         rows, of_row = rows[told], of_row[told]
         keys = [block.keys_of("failure", key, rows) if key == "state" else block.keys(key)[of_row] for key in by]
         of_rows = [block.keys_of("failure", name, rows) for name in ("segment", "kind")]

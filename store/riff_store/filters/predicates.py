@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from riff_store.vocabulary import SAID_FIELDS, TOOL_FIELDS, field_of
+from riff_store.vocabulary import SAID_FIELDS, TOOL_FIELDS, WAYS, field_of
 
 Found = TypeVar("Found")
 Operator: TypeAlias = Literal["contains", "matches", "=", "!=", "<", "<=", ">", ">=", "missing", "measured"]
@@ -109,6 +109,14 @@ def asks_for_words(predicate: Predicate | None) -> bool:
 def is_of_states(term: Term) -> bool:
     """Return whether a term speaks of the rows of states."""
     return term.field is not None and field_of(term.field).level == "state"
+
+
+def asks_of_visits(predicate: Predicate | None) -> bool:
+    """Return whether all that a filter asks of states is of figures that a visit must have, beside the rest."""
+    asked = [leaf for leaf in leaves(predicate) if isinstance(leaf, Term) and is_of_states(leaf)]
+    named = {*WAYS, "state", "segment"}
+    figures = [term for term in asked if term.field not in named and term.operator in ("=", "<", "<=", ">", ">=")]
+    return len(figures) == len(asked) and all(term in conjuncts(predicate) for term in asked)
 
 
 def asks_states(predicate: Predicate) -> bool:

@@ -16,7 +16,7 @@ from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.filters.conditions import one_of
 from riff_store.filters.dimensions import DIMENSIONS, Grouping, Names
-from riff_store.filters.predicates import Predicate, is_of_states, terms
+from riff_store.filters.predicates import Predicate, asks_of_visits, is_of_states, terms
 from riff_store.filters.sql import Depth, Scope, columns_of_states, needs
 from riff_store.schema.sums import AspectSums, CallSums, StateSums, Sum, Summed, ToolSums
 from riff_store.vocabulary import MARKED, UNKNOWN_SEGMENT
@@ -299,7 +299,7 @@ def _marks(store: Store) -> Mapping[int, Mark]:
 
 
 def _sums_of_blames(store: Store, rows: Predicate | None, group: Grouping) -> Sequence[tuple[Any, ...]]:
-    if in_columns(store, m.BLAMES, rows, group.by) and not any(map(is_of_states, terms(rows))):
+    if in_columns(store, m.BLAMES, rows, group.by) and asks_of_visits(rows):
         from riff_store.arrays.sums import blame_rows
 
         return blame_rows(store, rows, group.keys)
@@ -391,11 +391,9 @@ def rows_of_sums(
     They are read from as far up as possible unless a `depth` is given.
     """
     depth = depth or _depth(summed, predicate, group.by)
-    asked = (store, summed, wanted, predicate, group, by, among)
-    query = _query(*asked, depth)
-    if depth == "rollup" and summed.has_total and _left_out(store, predicate):
-        query += _query(*asked, depth, few=True)
-    return store.execute(query)
+    asked = (store, summed, wanted, predicate, group, by, among, depth)
+    few = depth == "rollup" and summed.has_total and _left_out(store, predicate)
+    return store.execute(_query(*asked) + _query(*asked, few=True) if few else _query(*asked))
 
 
 def _query(

@@ -16,6 +16,8 @@ from riff_store.vocabulary import route_text
 _encode = msgspec.json.Encoder().encode
 NUL = "\\u0000"
 """How JSON spells what no store can hold."""
+_MOST_PATHS = 8192
+"""So many keys of paths are kept at hand, which is a few MB; the store is asked for the others."""
 
 
 class CallNames(NamedTuple):
@@ -120,6 +122,8 @@ class Names:
         if row is None:
             insert = "INSERT INTO path (digest, route, touched) VALUES (?, ?, ?) RETURNING id"
             row = self._connection.execute(insert, (digest, route_text(touched.states), text)).fetchone()
+        if len(self._paths) == _MOST_PATHS:
+            self._paths.clear()
         found = self._paths[text] = int(row[0])
         return found
 

@@ -17,9 +17,11 @@ from tests.surface.store import (
     Grouping,
     Store,
     aspect_sums,
+    blame_counts,
     call_counts,
     call_sums,
     lost_in_states,
+    of_calls,
     repeats,
     state_sums,
     step_counts,
@@ -69,6 +71,26 @@ def test_states_and_steps_add_up_to_the_same(expression: str, by: tuple[str, ...
     group, calls = Grouping(by), parse(expression)
     for sums in (state_sums, step_counts, lost_in_states):
         assert sums(columns, calls, group) == exact(sums(rows, calls, group))
+
+
+OF_VISITS = [
+    "stall>0",
+    "stall=0 persona!=none",
+    "dwell_turns>=2 stall<1",
+    "stall!=1",
+    "stall=none",
+    "to_states=confirm",
+]
+
+
+@pytest.mark.parametrize("expression", [*OF_VISITS, "stall=1 | persona=hurried", *FILTERS])
+@pytest.mark.parametrize("by", [("flow", "state"), ("persona",), ()])
+def test_failures_are_blamed_on_the_same(expression: str, by: tuple[str, ...], stores: tuple[Store, Store]) -> None:
+    columns, rows = stores
+    asked, group = parse(expression), Grouping(by)
+    assert asked is not None
+    for calls in (asked, of_calls(asked)):
+        assert blame_counts(columns, calls, group) == blame_counts(rows, calls, group)
 
 
 @pytest.mark.parametrize("expression", ["", *FILTERS])
