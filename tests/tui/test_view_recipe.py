@@ -80,6 +80,7 @@ def test_the_code_of_the_recipe_is_as_code_here_has_to_be(tree: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.nightly
 def test_the_test_of_the_recipe_passes(tree: Path) -> None:
     done = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/store/queries/test_personas.py")
     assert done.returncode == 0, done.stdout
