@@ -41,7 +41,8 @@ _OUR_SEQUENCES = re.compile(
 class Terminal:
     """Runs a Python program on a pty of a given size, where `cold` with an interpreter that starts again.
 
-    What it sent is kept, all of it and what came since the last `take`.
+    A terminal that is not `sized` does not know how large it is. What it sent is kept, all of it and what came since
+    the last `take`.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Terminal:
         height: int = 24,
         environ: Mapping[str, str] | None = None,
         cold: bool = False,
+        sized: bool = True,
     ) -> None:
         self.screen = Screen(width, height)
         self._stream = pyte.ByteStream(self.screen)
@@ -63,7 +65,8 @@ class Terminal:
         surroundings.pop("COLUMNS", None)
         surroundings.pop("LINES", None)
         self._fd, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        if sized:
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
         self._modes = termios.tcgetattr(terminal)
         self.pid = (None if cold else warm_python.start(arguments, surroundings, terminal)) or os.fork()
         if self.pid == 0:

@@ -107,7 +107,7 @@ from riff_tui.tui.render.headers import (
 from riff_tui.tui.render.styled_lines import PALETTES, Fuzzy, FuzzyMatch, Line, next_palette, transcript_lines, width_of
 from riff_tui.tui.screen import ExplorerScreen
 from riff_tui.tui.terminal import textual_internals
-from riff_tui.tui.terminal.textual_internals import InputParser, SentCells
+from riff_tui.tui.terminal.textual_internals import InputParser, SentCells, TerminalWriter
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.field import LONGEST, EditedLine, Field, printable
 from riff_tui.tui.widgets.line_table import LineTable

@@ -25,6 +25,7 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import Binding, BindingsMap
 from textual.drivers import linux_driver
+from textual.drivers._writer_thread import WriterThread
 from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
 from textual.geometry import Region, Size
@@ -49,6 +50,17 @@ class InputParser(XTermParser):
         return super().feed(left) if left or not data else ()
 
 
+class TerminalWriter(WriterThread):
+    """Write to a terminal, and take what is still written for one that hung up: nobody waits for room in the queue."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except OSError:
+            while self._queue.get() is not None:
+                pass
+
+
 class TerminalDriver(LinuxDriver):
     """Ask the terminal that is drawn on for its size, and end when it hangs up.
 
@@ -64,6 +76,7 @@ class TerminalDriver(LinuxDriver):
         super().run_input_thread()
 
     def start_application_mode(self) -> None:
+        linux_driver.WriterThread = TerminalWriter  # type: ignore[attr-defined]
         super().start_application_mode()  # type: ignore[no-untyped-call]  # it has no annotations
         if not self._watched:
             self._watched = True
@@ -103,7 +116,8 @@ class TerminalDriver(LinuxDriver):
                 continue
             if width and height:
                 return width, height
-        return super()._get_terminal_size()
+        # Until it is told another size, Textual draws in this one; two would follow each other for ever.
+        return self._app.console.size
 
 
 _INTERRUPTS = ("escape", "ctrl+c")

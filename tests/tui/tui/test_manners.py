@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.pty_terminal import ROOT, Terminal, foreign_controls, program
+from tests.surface.explorer import TerminalWriter
 
 PROGRAM = "from riff_tui.cli import main; main()"
 REMOTE = {"SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}
@@ -225,6 +226,28 @@ def test_a_terminal_that_hangs_up_ends_it() -> None:
         terminal.wait_for("? help")
         terminal.hang_up()
         assert terminal.end() == 129
+
+
+def test_a_terminal_without_a_size_is_drawn_on_once_and_ends_it() -> None:
+    with program("walk", sized=False) as terminal:
+        terminal.wait_for("? help")
+        terminal.take()
+        assert "score" in terminal.text
+        terminal.hang_up()
+        assert terminal.end() == 129
+
+
+def test_nobody_waits_for_a_terminal_that_hung_up() -> None:
+    master, slave = os.openpty()
+    with os.fdopen(slave, "w") as terminal:
+        os.close(master)
+        writer = TerminalWriter(terminal)
+        writer.start()
+        for _ in range(100):  # more than the queue has room for
+            writer.write("words")
+        writer.stop()
+        assert not writer.is_alive()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), slave)
 
 
 def test_a_terminal_that_hangs_up_without_a_signal_ends_it_as_well(tmp_path: Path) -> None:
