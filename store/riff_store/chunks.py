@@ -5,6 +5,7 @@ A row group is packed when no further call will get a key of it; until then its 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -22,7 +23,14 @@ FEWEST_CALLS = 20_000
 FEW_CALLS = 5_000
 """The rows of fewer calls, which an index finds, are read as quickly as columns of all."""
 
+SPAN_GROUPS = 32
+"""How many row groups a span has; stores hold it, so it may not change. It is whole blocks of `arrays.blocks`."""
+SLICES = ("persona", "scenario")
+"""What the calls of a span are summed by, beside their flow and agent: filters on these need not read each call."""
+
 CALL_IDS = "call.id"
+SPAN = "span"
+"""Names the chunk of a span whose calls were summed."""
 
 
 def _columns_of(model: type[m.BaseModel], *without: str) -> dict[str, str]:
@@ -69,6 +77,17 @@ def group_of(key: int) -> int:
     return key // GROUP_CALLS
 
 
+def place_of_span(group: int) -> int:
+    """Return where the sums of the span of a row group are kept: below all row groups."""
+    return -1 - group // SPAN_GROUPS
+
+
+def keys_of_span(place: int) -> range:
+    """Return the keys that calls of a span may have."""
+    calls = GROUP_CALLS * SPAN_GROUPS
+    return range((-1 - place) * calls, -place * calls)
+
+
 def groups_between(first: int, last: int) -> range:
     """Return the row groups from one key of a call to another; raises `StoreError` if no store has so many."""
     groups = range(group_of(first), group_of(last) + 1)
@@ -93,15 +112,17 @@ ENDS = "SELECT (SELECT MIN(id) FROM conversation), (SELECT MAX(id) FROM conversa
 def drop_calls(connection: Connection, calls: str, values: Sequence[Any] = (), key: str = "id") -> None:
     """Drop the chunks of calls, given as what follows FROM; call it in the transaction that changes them."""
     if is_packed(asking(connection)):
-        groups = f"SELECT DISTINCT {key} / {GROUP_CALLS} FROM {calls}"
-        connection.execute(f"DELETE FROM column_chunk WHERE row_group IN ({groups})", values)
+        span = GROUP_CALLS * SPAN_GROUPS
+        groups = f"SELECT {key} / {GROUP_CALLS} FROM {calls} UNION SELECT -1 - {key} / {span} FROM {calls}"
+        connection.execute(f"DELETE FROM column_chunk WHERE row_group IN ({groups})", [*values, *values])
 
 
 def drop_keys(connection: Connection, first: int, end: int) -> None:
     """Drop the chunks of calls with keys from `first` to before `end`."""
     if first < end:
         groups = group_of(first), group_of(end - 1)
-        connection.execute("DELETE FROM column_chunk WHERE row_group BETWEEN ? AND ?", groups)
+        for ends in (groups, sorted(map(place_of_span, groups))):
+            connection.execute("DELETE FROM column_chunk WHERE row_group BETWEEN ? AND ?", ends)
 
 
 def unpacked(connection: Connection) -> list[int]:
@@ -128,6 +149,13 @@ def is_packed(ask: Ask) -> bool:
 def packed_groups(ask: Ask) -> list[int]:
     """Return the row groups that are packed."""
     return [group for (group,) in ask("SELECT row_group FROM column_chunk WHERE name = ? ORDER BY 1", (CALL_IDS,))]
+
+
+def unsummed(ask: Ask) -> list[int]:
+    """Return the places of the spans that are packed and not summed."""
+    packed = Counter(map(place_of_span, packed_groups(ask)))
+    known = {place for (place,) in ask("SELECT row_group FROM column_chunk WHERE name = ?", (SPAN,))}
+    return [place for place, groups in packed.items() if groups == SPAN_GROUPS and place not in known]
 
 
 def asking(connection: Connection) -> Ask:

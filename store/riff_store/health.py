@@ -243,7 +243,7 @@ def _columns(store: Store, packed: Sequence[int], telling: Telling, *, exactly: 
 
     They are compared `exactly` where rows are damaged, or if it is not proved that they are the same.
     """
-    from riff_store.arrays.proof import is_as_rows
+    from riff_store.arrays.proof import is_as_rows, wrong_spans
     from riff_store.arrays.rows import differs
 
     ask, wrong = store.execute_sql, []
@@ -253,6 +253,8 @@ def _columns(store: Store, packed: Sequence[int], telling: Telling, *, exactly: 
         if not proved and differs(ask, group):
             wrong.append(keys_of(group))
     said = [f"what is packed of the calls with keys {first} to {last} differs from them" for first, last in wrong]
+    sums = wrong_spans(store, add_up=not wrong)
+    said += [f"what the calls with keys {keys[0]} to {keys[-1]} add up to differs from them" for keys in sums]
     return said[:MOST_PROBLEMS]
 
 

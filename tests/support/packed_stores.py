@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.random_stores import World
 from tests.surface.arrays import arrays_blocks as blocks
+from tests.surface.arrays import arrays_sums as sums
 from tests.surface.store import Store, Writer, chunks, open_store
 
 GROUP_CALLS = 8
@@ -15,7 +16,7 @@ GROUP_CALLS = 8
 
 @pytest.fixture
 def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let row groups be of eight keys, blocks of three groups, and twelve calls be many."""
+    """Let row groups be of eight keys, blocks and spans of three groups, and twelve calls be many."""
     set_small_groups(monkeypatch)
 
 
@@ -23,7 +24,9 @@ def set_small_groups(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(chunks, "GROUP_CALLS", GROUP_CALLS)
     patch.setattr(chunks, "FEWEST_CALLS", 12)
     patch.setattr(chunks, "FEW_CALLS", 0)
+    patch.setattr(chunks, "SPAN_GROUPS", 3)
     patch.setattr(blocks, "BLOCK_GROUPS", 3)
+    patch.setattr(sums, "FEWEST_ALIKE", 0)
 
 
 def packed(made: World, path: Path) -> Store:

@@ -30,7 +30,7 @@ _ROWS_OF_CALLS = tuple(f"{kind}." for kind in ROWS_OF_CALLS)
 _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """Keep a range of keys, and what reads the rows of its calls, `None` if they are a row group that is packed."""
 
     group: int
@@ -56,8 +56,8 @@ def _blocks(store: Store, ahead: Sequence[str]) -> Iterator[Block]:
     if first is None:
         return
     packed, groups = set(packed_groups(store.execute_sql)), groups_between(first, last)
-    for start in groups[::BLOCK_GROUPS]:
-        end = min(start + BLOCK_GROUPS, groups.stop)
+    for start in range(groups.start - groups.start % BLOCK_GROUPS, groups.stop, BLOCK_GROUPS):
+        start, end = max(start, groups.start), min(start + BLOCK_GROUPS, groups.stop)
         block = Block(store, start, end, list(_spans(store.execute_sql, start, end, packed, groups[-1])))
         if ahead:
             block.read_ahead(ahead)
@@ -75,7 +75,7 @@ def packed_scores(store: Store) -> set[tuple[int, int]]:
 class Block:
     """Read columns of the calls of some row groups, and of their rows."""
 
-    def __init__(self, store: Store, first: int, end: int, spans: Sequence[_Span]) -> None:
+    def __init__(self, store: Store, first: int, end: int, spans: Sequence[Span]) -> None:
         self._ask = store.execute_sql
         self.first = first
         """The first of its row groups, which no other block of the store has."""
@@ -199,13 +199,13 @@ class Block:
                 parts.append(piece if mine is None else piece[mine])
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
-    def _nothing(self, span: _Span) -> Floats:
+    def _nothing(self, span: Span) -> Floats:
         """Return what a column is in a row group that does not have it."""
         start, end = np.searchsorted(self.ids, (span.first, span.last + 1))
         return np.full(end - start, np.nan)
 
 
-def _spans(ask: Ask, first: int, end: int, packed: Set[int], last: int) -> Iterator[_Span]:
+def _spans(ask: Ask, first: int, end: int, packed: Set[int], last: int) -> Iterator[Span]:
     """Yield the packed groups one by one, and those between them that are not packed as one range."""
     start = first
     for group in range(first, end + 1):
@@ -213,9 +213,9 @@ def _spans(ask: Ask, first: int, end: int, packed: Set[int], last: int) -> Itera
             if start < group:
                 keys = keys_of(start)[0], keys_of(group - 1)[1]
                 # The last group is filled still: its rows are read in every store, and are few.
-                yield _Span(start, *keys, UnpackedCalls(ask, *keys, at_once=start == last))
+                yield Span(start, *keys, UnpackedCalls(ask, *keys, at_once=start == last))
             if group < end:
-                yield _Span(group, *keys_of(group), None)
+                yield Span(group, *keys_of(group), None)
             start = group + 1
 
 

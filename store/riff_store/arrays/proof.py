@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Keys
 from riff_store.arrays.encoding import MOST_ROWS, Floats, Places, decode, is_unscored
-from riff_store.arrays.sums import call_rows, least_rows, score_rows, state_rows, step_rows, tool_rows
-from riff_store.chunks import CALL_IDS, CALLS, ROWS_OF_CALLS, Ask, keys_of
+from riff_store.arrays.rows import Chunk
+from riff_store.arrays.spans import sealed
+from riff_store.arrays.sums import call_rows, least_rows, score_rows, state_rows, step_rows, sums_of_span, tool_rows
+from riff_store.chunks import CALL_IDS, CALLS, ROWS_OF_CALLS, SPAN, Ask, keys_of, keys_of_span
 from riff_store.database import Store
 from riff_store.errors import StoreError
 from riff_store.schema.sums import Sum, Summed
@@ -145,6 +147,24 @@ def proved_sums(store: Store) -> Iterator[Summed]:
     yield from _proved(store, m.STATES, state_rows(store, None, (*_CELL, "state"), _whole(m.STATES)))
     yield from _proved(store, m.TOOLS, tool_rows(store, None, (*_CELL, "tool", "state"), _whole(m.TOOLS)))
     yield from _proved(store, m.STEPS, step_rows(store, None, (*_CELL, "state")))
+
+
+def wrong_spans(store: Store, *, add_up: bool) -> Iterator[range]:
+    """Yield the keys of the calls of spans whose sums are damaged, or are not what these calls add up to.
+
+    The latter is found of one span that is drawn, if what is packed can be made to `add_up`.
+    """
+    kept: dict[int, list[Chunk]] = {}
+    for place, *found in store.execute_sql("SELECT row_group, name, n, body FROM column_chunk WHERE row_group < 0"):
+        name, n, body = found
+        kept.setdefault(place, []).append(Chunk(name, n, bytes(body)))
+    drawn = _DRAW.choice(list(kept)) if kept and add_up else None
+    for place, chunks in sorted(kept.items(), reverse=True):
+        sums = [each for each in chunks if each.name != SPAN]
+        if place == drawn:
+            sums = list(sums_of_span(store, place))
+        if set(sealed(sums)) != set(chunks):
+            yield keys_of_span(place)
 
 
 def _started(block: Block, chosen: Places) -> Keys:

@@ -167,7 +167,7 @@ class UnpackedCalls:
 # Pack the calls of a row group, and their rows, into a chunk for each column.
 _JUDGES = 2**24
 """More than there are judges: of an aspect and a judge one number is made."""
-_PUT = "INSERT INTO column_chunk (name, row_group, n, body) VALUES (?, ?, ?, ?)"
+_PUT = "INSERT INTO column_chunk (row_group, name, n, body) VALUES (?, ?, ?, ?)"
 
 
 class Chunk(NamedTuple):
@@ -182,7 +182,12 @@ def pack(connection: Connection, groups: Sequence[int]) -> None:
     """Pack row groups that are not packed."""
     ask = asking(connection)
     for group in groups:
-        connection.executemany(_PUT, [(name, group, n, body) for name, n, body in packed_group(ask, group)])
+        put_chunks(connection, group, packed_group(ask, group))
+
+
+def put_chunks(connection: Connection, group: int, chunks: Iterable[Chunk]) -> None:
+    """Keep the columns of a row group, or of what a span adds up to."""
+    connection.executemany(_PUT, [(group, *each) for each in chunks])
 
 
 def pack_all(connection: Connection) -> None:
@@ -201,20 +206,21 @@ def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:
     """Yield every column of a row group; scores only of judges that were asked about one of its calls."""
     first, last = keys_of(group)
     calls, *columns = call_columns(ask, CALLS, first, last)
-    yield _chunk(CALL_IDS, calls)
+    yield chunk(CALL_IDS, calls)
     for name, column in zip(CALLS, columns, strict=True):
-        yield _chunk(f"call.{name}", column)
+        yield chunk(f"call.{name}", column)
     keys, aspects, judges, values = all_scores(ask, first, last)
     pairs = aspects * _JUDGES + judges
     for pair in np.unique(pairs):
         mine = np.flatnonzero(pairs == pair)
-        yield _chunk(score_name(*divmod(int(pair), _JUDGES)), placed_scores(calls, keys[mine], values[mine]))
+        yield chunk(score_name(*divmod(int(pair), _JUDGES)), placed_scores(calls, keys[mine], values[mine]))
     for kind, (names, *_) in ROWS_OF_CALLS.items():
         keys, *columns = row_columns(ask, kind, names, first, last)
-        yield _chunk(f"{kind}.call", keys)
+        yield chunk(f"{kind}.call", keys)
         for name, column in zip(names, columns, strict=True):
-            yield _chunk(f"{kind}.{name}", column)
+            yield chunk(f"{kind}.{name}", column)
 
 
-def _chunk(name: str, column: Floats) -> Chunk:
+def chunk(name: str, column: Floats) -> Chunk:
+    """Pack a column."""
     return Chunk(name, column.size, encode(column))

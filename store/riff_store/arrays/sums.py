@@ -7,117 +7,27 @@ reduced as `models.sums` defines for each.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
-from riff_store.arrays.grouping import numbered
+from riff_store.arrays.grouping import Cell, Cells, Tally
 from riff_store.arrays.masks import masks_of, speaks_of_rows, steps_of_rows
-from riff_store.arrays.rows import outcome_visits
-from riff_store.chunks import KINDS_OF_FAILURE, STATES, TOOLS
+from riff_store.arrays.rows import Chunk, outcome_visits, put_chunks
+from riff_store.arrays.spans import ALL, Among, begun, chunks_of, kept_sums, keys_of, sealed
+from riff_store.chunks import KINDS_OF_FAILURE, SLICES, STATES, TOOLS, place_of_span
 from riff_store.database import Store
+from riff_store.engines.engine import Connection
 from riff_store.filters.predicates import Predicate
-from riff_store.measure import UNIT
-from riff_store.schema import ASPECTS, STEPS, Sum
+from riff_store.schema.sums import Sum
 
-Cell: TypeAlias = tuple[int | None, ...]
-"""The keys of a cell, `None` where its rows name none."""
-Among: TypeAlias = Mapping[str, Collection[int]]
-_ALL: Among = {}
-_LIMB = 26
-_MOST_EXACT = 2**53
 _LARGE = 2**61
-
-
-class Cells:
-    """Number the cells of rows by their keys; `keys` of each cell, `index` of each row."""
-
-    def __init__(self, columns: Sequence[Keys], n: int) -> None:
-        self.index: Places
-        rows, self.index = numbered(columns) if columns else (np.zeros(min(n, 1), np.intp), np.zeros(n, np.intp))
-        self.size = rows.size
-        self.keys: list[Cell] = (
-            list(zip(*(_named(column[rows]) for column in columns), strict=True)) or [()] * self.size
-        )
-
-    def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Count the rows of each cell, or those of which a condition is true."""
-        index = self.index if which is None else self.index[which]
-        return np.bincount(index, minlength=self.size).astype(np.int64)
-
-    def add(self, values: Floats) -> Floats:
-        """Add up the values that were measured."""
-        index, measured = self._measured(values)
-        return np.bincount(index, measured, self.size).astype(np.float64)
-
-    def add_whole(self, values: Floats) -> NDArray[np.int64]:
-        """Add up whole numbers that were measured, to the last digit."""
-        index, measured = self._measured(values)
-        return _exactly(index, measured.astype(np.int64), self.size)
-
-    def add_billionths(self, values: Floats) -> NDArray[np.int64]:
-        """Add up values that were measured as whole billionths, rounded as the rollups do."""
-        index, measured = self._measured(values)
-        return _exactly(index, (measured * float(UNIT) + 0.5).astype(np.int64), self.size)
-
-    def _measured(self, values: Floats) -> tuple[NDArray[np.intp], Floats]:
-        known = ~np.isnan(values)
-        return (self.index, values) if known.all() else (self.index[known], values[known])
-
-
-def _exactly(index: NDArray[np.intp], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Add up in doubles as long as these are exact, else in parts of the numbers that they have exactly."""
-    if values.size and max(int(values.max()), -int(values.min())) * values.size < _MOST_EXACT:
-        return np.bincount(index, values, size).astype(np.int64)
-    found = np.zeros(size, np.int64)
-    for place in range(3):
-        part = values >> (_LIMB * place)
-        if place < 2:
-            part &= 2**_LIMB - 1
-        found += np.bincount(index, part, size).astype(np.int64) << (_LIMB * place)
-    return found
-
-
-def _named(keys: Keys) -> list[int | None]:
-    """Return keys, `None` for 0."""
-    found: list[int | None] = keys.tolist()
-    return found if keys.all() else [key or None for key in found]
-
-
-class Tally:
-    """Add up the sums of cells over blocks."""
-
-    def __init__(self) -> None:
-        self._places: dict[Cell, int] = {}
-        self._sums: list[NDArray[Any]] = []
-
-    def add(self, keys: Sequence[Cell], sums: Iterable[NDArray[Any]]) -> None:
-        """Add the sums of a block: an array for each, with a value for each cell."""
-        columns, known = list(sums), len(self._places)
-        # A cell has one place in a block, so that each is added to once.
-        places = np.array([self._places.setdefault(cell, len(self._places)) for cell in keys], np.intp)
-        more = len(self._places) - known
-        totals = self._sums or [np.zeros(0, column.dtype) for column in columns]
-        self._sums = []
-        for total, column in zip(totals, columns, strict=True):
-            if total.dtype == np.int64 and np.abs(total).max(initial=0) >= _LARGE:
-                # Whole numbers become ones of any size before they could outgrow theirs.
-                total = total.astype(object)
-            if more:
-                total = np.concatenate([total, np.zeros(more, total.dtype)])
-            total[places] += column
-            self._sums.append(total)
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """Return the keys of each cell followed by its sums."""
-        columns = [column.tolist() for column in self._sums]
-        return [(*cell, *sums) for cell, sums in zip(self._places, zip(*columns, strict=True), strict=True)]
-
-
 _Column: TypeAlias = Callable[[str], Floats]
 _MOST_PLACES = 2**24
 _TOP = 10
@@ -133,11 +43,16 @@ _CONDITIONS: Mapping[str, Callable[[_Column], Flags]] = {
 
 
 def call_rows(
-    store: Store, calls: Predicate | None, by: Sequence[str], wanted: Sequence[Sum]
+    store: Store,
+    calls: Predicate | None,
+    by: Sequence[str],
+    wanted: Sequence[Sum],
+    only: Sequence[Block] | None = None,
 ) -> Sequence[tuple[Any, ...]]:
     """Sum how calls went, errored ones apart."""
-    tally, masks = Tally(), masks_of(store)
-    for block in blocks(store):
+    masks = masks_of(store)
+    tally, left = begun(store, m.CALLS, calls, by, wanted, only)
+    for block in left:
         chosen = np.flatnonzero(masks.calls(calls, block))
         if chosen.size:
             cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
@@ -186,29 +101,41 @@ def first_call_rows(store: Store, calls: Predicate | None, by: Sequence[str]) ->
 
 
 def score_rows(
-    store: Store, calls: Predicate | None, by: Sequence[str], aspects: Collection[int]
+    store: Store,
+    calls: Predicate | None,
+    by: Sequence[str],
+    aspects: Collection[int],
+    only: Sequence[Block] | None = None,
 ) -> Sequence[tuple[Any, ...]]:
     """Sum scores of some aspects by aspect and judge as well."""
-    tally, masks, packed = Tally(), masks_of(store), packed_scores(store)
-    for block in blocks(store):
+    masks, packed = masks_of(store), packed_scores(store)
+    keys = (*by, *m.ASPECTS.keys)
+    tally, left = begun(store, m.ASPECTS, calls, keys, m.ASPECTS.sums, only, {"aspect": aspects})
+    for block in left:
         chosen = np.flatnonzero(masks.counting(calls, block))
         if not chosen.size:
             continue
         cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
         for pair in sorted(pair for pair in packed | block.judged_rows() if pair[0] in aspects):
-            sums = list(_sums(ASPECTS.sums, {"value": block.scores(*pair, chosen)}.__getitem__, cells))
+            sums = list(_sums(m.ASPECTS.sums, {"value": block.scores(*pair, chosen)}.__getitem__, cells))
             asked = np.flatnonzero(sums[0] + sums[-1])
             tally.add([(*cells.keys[cell], *pair) for cell in asked.tolist()], [column[asked] for column in sums])
     return tally.rows()
 
 
 def state_rows(
-    store: Store, rows: Predicate | None, by: Sequence[str], wanted: Sequence[Sum], among: Among = _ALL
+    store: Store,
+    rows: Predicate | None,
+    by: Sequence[str],
+    wanted: Sequence[Sum],
+    among: Among = ALL,
+    only: Sequence[Block] | None = None,
 ) -> Sequence[tuple[Any, ...]]:
     """Sum rows of states by segment as well."""
-    tally = Tally()
-    for block, chosen, calls in _chosen_rows(store, rows, among):
-        cells = Cells([_key_of_row(block, key, calls, chosen) for key in (*by, "segment")], chosen.size)
+    keys = (*by, "segment")
+    tally, left = begun(store, m.STATES, rows, keys, wanted, only, among)
+    for block, chosen, calls in _chosen_rows(store, left, rows, among):
+        cells = Cells([_key_of_row(block, key, calls, chosen) for key in keys], chosen.size)
         # The columns of a block are let go when the next one is begun: memory that is given back between two of them
         # has to be fetched from the system again, which takes a fifth of the time.
         at = None if chosen.size == block.calls_of("state").size else chosen
@@ -218,26 +145,33 @@ def state_rows(
 
 
 def step_rows(
-    store: Store, rows: Predicate | None, by: Sequence[str], among: Among = _ALL
+    store: Store,
+    rows: Predicate | None,
+    by: Sequence[str],
+    among: Among = ALL,
+    only: Sequence[Block] | None = None,
 ) -> Sequence[tuple[Any, ...]]:
     """Count steps by the state that they lead to as well; a filter of states speaks of the one that they start from."""
-    tally = Tally()
-    for block, chosen, calls in _chosen_rows(store, rows, among):
+    tally, left = begun(store, m.STEPS, rows, (*by, "to_state"), m.STEPS.sums, only, among)
+    for block, chosen, calls in _chosen_rows(store, left, rows, among):
         steps, of_step, starts = _steps_from(block, chosen, calls)
         keys = [_key_of_row(block, key, of_step, starts) for key in by]
         cells = Cells([*keys, block.keys_of("transition", "to_state", steps)], steps.size)
-        tally.add(cells.keys, _sums(STEPS.sums, partial(block.figures_of, "transition", at=steps), cells))
+        tally.add(cells.keys, _sums(m.STEPS.sums, partial(block.figures_of, "transition", at=steps), cells))
     return tally.rows()
 
 
-def blame_rows(store: Store, asked: Predicate | None, by: Sequence[str]) -> Sequence[tuple[Any, ...]]:
+def blame_rows(
+    store: Store, asked: Predicate | None, by: Sequence[str], only: Sequence[Block] | None = None
+) -> Sequence[tuple[Any, ...]]:
     """Count the failed calls that are blamed on states by segment and kind as well.
 
     What is asked of states is of figures, which the visit of the call to the state must have.
     """
-    tally, masks = Tally(), masks_of(store)
+    masks, of_rows = masks_of(store), ("segment", "kind")
     speaks_of_visits = speaks_of_rows(asked)
-    for block, chosen in _counting(store, asked):
+    tally, left = begun(store, m.BLAMES, asked, (*by, *of_rows), m.BLAMES.sums, only)
+    for block, chosen in _counting(store, left, asked):
         rows, of_row = block.rows_of("failure", chosen)
         states = block.keys_of("failure", "state", rows)
         told = states > 0
@@ -249,18 +183,21 @@ def blame_rows(store: Store, asked: Predicate | None, by: Sequence[str]) -> Sequ
             told &= np.isin(of_row * radix + states, of_visits)
         rows, of_row = rows[told], of_row[told]
         keys = [block.keys_of("failure", key, rows) if key == "state" else block.keys(key)[of_row] for key in by]
-        of_rows = [block.keys_of("failure", name, rows) for name in ("segment", "kind")]
-        cells = Cells([*keys, *of_rows], rows.size)
+        cells = Cells([*keys, *(block.keys_of("failure", name, rows) for name in of_rows)], rows.size)
         tally.add(cells.keys, [cells.count()])
     return [(*keys, KINDS_OF_FAILURE[kind or 0], n) for *keys, kind, n in tally.rows()]
 
 
 def outcome_rows(
-    store: Store, calls: Predicate | None, by: Sequence[str], outcomes: Collection[int]
+    store: Store,
+    calls: Predicate | None,
+    by: Sequence[str],
+    outcomes: Collection[int],
+    only: Sequence[Block] | None = None,
 ) -> Sequence[tuple[Any, ...]]:
     """Count the calls that came to some outcomes, and add up the places at which they did."""
-    tally = Tally()
-    for block, chosen in _counting(store, calls):
+    tally, left = begun(store, m.OUTCOMES, calls, by, m.OUTCOMES.sums, only, {"state": outcomes})
+    for block, chosen in _counting(store, left, calls):
         of_row, states, places = _ends_of(store, block, chosen, outcomes)
         cells = Cells([states if key == "state" else block.keys(key)[of_row] for key in by], of_row.size)
         tally.add(cells.keys, [cells.count(), cells.add_whole(places)])
@@ -276,11 +213,15 @@ def _ends_of(store: Store, block: Block, chosen: Flags, outcomes: Collection[int
 
 
 def tool_rows(
-    store: Store, calls: Predicate | None, by: Sequence[str], wanted: Sequence[Sum]
+    store: Store,
+    calls: Predicate | None,
+    by: Sequence[str],
+    wanted: Sequence[Sum],
+    only: Sequence[Block] | None = None,
 ) -> Sequence[tuple[Any, ...]]:
     """Sum rows of tools; a filter speaks of calls alone."""
-    tally = Tally()
-    for block, chosen in _counting(store, calls):
+    tally, left = begun(store, m.TOOLS, calls, by, wanted, only)
+    for block, chosen in _counting(store, left, calls):
         rows, of_row = block.rows_of("tool", chosen)
         keys = [block.keys_of("tool", key, rows) if key in TOOLS else block.keys(key)[of_row] for key in by]
         cells = Cells(keys, rows.size)
@@ -289,13 +230,15 @@ def tool_rows(
     return tally.rows()
 
 
-def _chosen_rows(store: Store, rows: Predicate | None, among: Among) -> Iterator[tuple[Block, Places, Places]]:
-    """Yield the blocks with the places of those rows of states that a filter leaves, and of the calls of these.
+def _chosen_rows(
+    store: Store, left: Iterable[Block], rows: Predicate | None, among: Among
+) -> Iterator[tuple[Block, Places, Places]]:
+    """Yield blocks with the places of those rows of states that a filter leaves, and of the calls of these.
 
     Where they are `among` some keys, others are left out.
     """
     masks = masks_of(store)
-    for block in blocks(store):
+    for block in left:
         chosen, calls = masks.rows_counting(rows, block)
         for key, some in among.items():
             mine = np.isin(_key_of_row(block, key, calls, chosen), list(some))
@@ -353,6 +296,41 @@ _REDUCED: Mapping[str, Callable[[Cells, Floats], NDArray[Any]]] = {
 }
 """How values of a kind of sums are added up; a value that is not known is nan."""
 
+
+# Sum what is kept of spans.
+FEWEST_ALIKE = 8
+"""Sums are kept if so many calls share a cell on average; of fewer, columns are read as quickly."""
+
+
+def keep_sums(store: Store, connection: Connection, place: int) -> None:
+    """Keep what the calls of a span add up to, by all that they are sliced by."""
+    put_chunks(connection, place, sealed(sums_of_span(store, place)))
+
+
+def sums_of_span(store: Store, place: int) -> Iterator[Chunk]:
+    """Yield what is kept of a span."""
+    only = [block for block in blocks(store) if place_of_span(block.first) == place]
+    aspects = [key for (key,) in store.execute_sql("SELECT id FROM aspect")]
+    ends = [state for (state,) in store.execute_sql("SELECT DISTINCT state_id FROM outcome_total")]
+    for sliced in SLICES:
+        by = (sliced, "flow", "agent")
+        calls = call_rows(store, None, by, kept_sums(m.CALLS), only)
+        if len(calls) * FEWEST_ALIKE > sum(block.n for block in only):
+            continue
+        blames = blame_rows(store, None, (*by, "state"), only)
+        found = (
+            (m.CALLS, calls),
+            (m.ASPECTS, score_rows(store, None, by, aspects, only)),
+            (m.STATES, state_rows(store, None, (*by, "state"), m.STATES.sums, only=only)),
+            (m.TOOLS, tool_rows(store, None, (*by, *keys_of(m.TOOLS)), m.TOOLS.sums, only)),
+            (m.STEPS, step_rows(store, None, (*by, "state"), only=only)),
+            (m.OUTCOMES, outcome_rows(store, None, (*by, "state"), ends, only)),
+            (m.BLAMES, [(*keys, KINDS_OF_FAILURE.index(kind), n) for *keys, kind, n in blames]),
+        )
+        with suppress(OverflowError):
+            yield from [each for summed, rows in found for each in chunks_of(sliced, summed, rows)]
+
+
 # Count the calls that came to states and to the ends of calls, and in which order, on columns.
 _Counts: TypeAlias = dict[int, int]
 _Visits: TypeAlias = tuple[int, int, int, int, int, dict[int, tuple[int, int]], _Counts]
@@ -363,7 +341,7 @@ def read_visits(
 ) -> _Visits:
     """Return the fields of `Visits`."""
     in_state, later, ended = Tally(), Tally(), Tally()
-    for block, chosen in _counting(store, calls):
+    for block, chosen in _counting(store, blocks(store), calls):
         left, position = np.zeros(block.n), np.full(block.n, np.nan)
         rows, of_row = block.rows_of("state", chosen)
         there = block.keys_of("state", "state", rows) == state
@@ -388,7 +366,7 @@ def read_visits(
 def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collection[int]) -> _Counts:
     """Count what `calls_stepping_to` does."""
     found = Tally()
-    for block, chosen in _counting(store, calls):
+    for block, chosen in _counting(store, blocks(store), calls):
         steps, of_step = block.rows_of("transition", chosen)
         ends = block.keys_of("transition", "to_state", steps)
         wanted = np.isin(ends, list(states))
@@ -401,7 +379,7 @@ def read_calls_at_end(
 ) -> dict[int | None, tuple[int, int, int]]:
     """Count what `calls_at_end` does."""
     found = Tally()
-    for block, chosen in _counting(store, calls):
+    for block, chosen in _counting(store, blocks(store), calls):
         rows, of_row = block.rows_of("state", chosen)
         there = block.keys_of("state", "state", rows) == state
         rows, of_row = rows[there], of_row[there]
@@ -413,10 +391,10 @@ def read_calls_at_end(
     return {key: (n, known, stalled) for key, n, known, stalled in found.rows()}
 
 
-def _counting(store: Store, calls: Predicate | None) -> Iterator[tuple[Block, Flags]]:
-    """Yield the blocks that have calls that match and are not errored, with these."""
+def _counting(store: Store, left: Iterable[Block], calls: Predicate | None) -> Iterator[tuple[Block, Flags]]:
+    """Yield those blocks that have calls that match and are not errored, with these."""
     masks = masks_of(store)
-    for block in blocks(store):
+    for block in left:
         chosen = masks.counting(calls, block)
         if chosen.any():
             yield block, chosen

@@ -37,17 +37,22 @@ def columns_of_states(rows: Any) -> dict[str, Any]:
 
 
 def needs(
-    predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bool = False, tool_rows: bool = False
+    predicate: Predicate | None,
+    by: Iterable[str] = (),
+    *,
+    state_rows: bool = False,
+    tool_rows: bool = False,
+    sliced: str = "flow",
 ) -> Depth:
     """Choose the depth of a query: sums over all runs, sums by run, or the calls themselves.
 
     `by` are the names that rows are grouped by; with `state_rows` the sums are by state as well, with `tool_rows` by
-    tool and state.
+    tool and state, and those of some calls by what they are `sliced` by.
     """
     if any(isinstance(leaf, InState) for leaf in leaves(predicate)):
         # No sum shows whether a call has a row.
         return "base"
-    shallow = _IN_TOTALS | ({"state", "tool"} if tool_rows else {"state"} if state_rows else set())
+    shallow = _IN_TOTALS | {sliced} | ({"state", "tool"} if tool_rows else {"state"} if state_rows else set())
     named = {None if term.field is None else field_of(term.field).name for term in terms(predicate)}
     grouped = {"state" if name == "segment" and state_rows else name for name in by}
     if named | grouped <= shallow:

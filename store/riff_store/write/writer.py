@@ -154,6 +154,14 @@ class Writer:
             with self._store.writing():
                 pack(self._connection, chunks.unpacked(self._connection)[:_GROUPS])
             done += min(len(left), _GROUPS)
+        while True:
+            with self._store.writing():
+                unsummed = chunks.unsummed(chunks.asking(self._connection))
+                if not unsummed:
+                    break
+                from riff_store.arrays.sums import keep_sums
+
+                keep_sums(self._store, self._connection, unsummed[0])
 
     def _forget(self) -> None:
         self._names.forget()

@@ -178,6 +178,55 @@ def test_doctor_finds_any_value_that_is_packed_otherwise(path: Path, damage: str
         assert "columns: what is packed of the calls with keys 8 to 15 differs from them" in examine(store).wrong
 
 
+def spans(store: Store) -> list[int]:
+    return [
+        place for (place,) in store.execute_sql("SELECT row_group FROM column_chunk WHERE name = 'span' ORDER BY 1")
+    ]
+
+
+def test_sums_of_a_span_go_with_any_call_that_they_are_of_and_come_back(path: Path) -> None:
+    made = world(9, 70)
+    packed(made, path).close()
+    first = made.calls[30]
+    with open_store(path, write=True) as store:
+        assert spans(store) == [-2, -1]
+        put(store, "more.jsonl", [verdict(first.conversation_id, 9.5, run=first.run_id, judge="late", flow=first.flow,
+                                          agent=first.agent_model, trial=first.trial)])  # fmt: skip
+        assert spans(store) == [-1]
+        assert examine(store).wrong == []
+        Writer(store).pack()
+        assert spans(store) == [-2, -1]
+        put(store, "again.jsonl", made.calls[:1], order=["calls.jsonl", "again.jsonl"])
+        assert len(spans(store)) < 2
+        Writer(store).pack()
+        assert examine(store).wrong == []
+
+
+SUMS_DAMAGED = (
+    "UPDATE column_chunk SET body = x'00' WHERE row_group = -1 AND name = 'persona.State.n'",
+    "DELETE FROM column_chunk WHERE row_group = -1 AND name = 'scenario.Call.success'",
+    "DELETE FROM column_chunk WHERE row_group = -1 AND name = 'span'",
+)
+
+
+@pytest.mark.parametrize("damage", SUMS_DAMAGED)
+def test_doctor_finds_damaged_sums(path: Path, damage: str) -> None:
+    packed(world(9, 70), path).close()
+    with open_store(path, write=True) as store:
+        store.execute_sql(damage)
+        assert examine(store).wrong == ["columns: what the calls with keys 0 to 23 add up to differs from them"]
+
+
+def test_doctor_finds_sums_that_are_not_those_of_their_calls(path: Path) -> None:
+    packed(world(9, 40), path).close()
+    with open_store(path, write=True) as store:
+        assert spans(store) == [-1]
+        store.execute_sql("UPDATE conversation SET success = 1 - success WHERE id < 24")
+        store.execute_sql("DELETE FROM column_chunk WHERE row_group BETWEEN 0 AND 2")
+        Writer(store).pack()
+        assert "columns: what the calls with keys 0 to 23 add up to differs from them" in examine(store).wrong
+
+
 def test_doctor_has_the_engine_add_up_what_is_packed_and_looks_at_no_row_of_it(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from tests.surface.store import (
     call_sums,
     lost_in_states,
     of_calls,
+    open_store,
     repeats,
     state_sums,
     step_counts,
@@ -71,6 +73,24 @@ def test_states_and_steps_add_up_to_the_same(expression: str, by: tuple[str, ...
     group, calls = Grouping(by), parse(expression)
     for sums in (state_sums, step_counts, lost_in_states):
         assert sums(columns, calls, group) == exact(sums(rows, calls, group))
+
+
+@pytest.mark.parametrize("expression", ["persona=hurried", "scenario=s1", "persona!=hurried flow=booking"])
+def test_what_is_sliced_is_read_from_sums_and_of_no_call(expression: str, tmp_path: Path) -> None:
+    asked, agents, states = parse(expression), Grouping(("flow", "agent")), Grouping(("flow", "state"))
+
+    def told(store: Store) -> list[Any]:
+        return [call_sums(store, asked, agents), aspect_sums(store, asked, agents), state_sums(store, asked, states)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        set_small_groups(patch)
+        packed(world(11, 70), tmp_path / "calls.db").close()
+        with open_store(tmp_path / "calls.db", write=True) as store:
+            before = told(store)
+            store.execute_sql(
+                "UPDATE column_chunk SET body = x'00' WHERE row_group BETWEEN 0 AND 5 AND name <> 'call.id'"
+            )
+            assert told(store) == before
 
 
 OF_VISITS = [
