@@ -25,7 +25,7 @@ Keys: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int32]
 
-BLOCK_GROUPS = 8
+BLOCK_GROUPS = 16
 _ROWS_OF_CALLS = tuple(f"{kind}." for kind in ROWS_OF_CALLS)
 _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
 
