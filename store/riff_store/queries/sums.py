@@ -29,7 +29,6 @@ _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 """The first of the sums of states, which their cells are ordered by and which say what was lost."""
 _COUNTS = m.CALLS.sums[:2]
 _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields)
-_TYPED = tuple(each for each in m.CALLS.sums if each.name == "typed")
 _OF_STATES = {each.name: each for each in m.STATES.sums}
 _LOST = _OF_STATES["n"], _OF_STATES["lost"]
 _RANKING = tuple(_OF_STATES[name] for name in ("n", "dwell", "slow_n", "slow"))
@@ -74,9 +73,9 @@ def typed_flows(store: Store) -> frozenset[str]:
     """Return the flows whose median turn takes as long as typing does: nobody waited on the line for it."""
 
     def found() -> frozenset[str]:
-        sums = rows_of_sums(store, m.CALLS, _TYPED, None, (group := Grouping(("flow",))))
-        names = group.namer(store)
-        return frozenset(names(row[:-1])[0] or "" for row in sums if (row[-1] or 0) > 0)
+        cell = m.CALLS.rollup
+        of_flows = cell.select(m.Flow.name).join(m.Flow, on=(m.Flow.id == cell.flow)).group_by(m.Flow.id, m.Flow.name)
+        return frozenset(name for (name,) in store.execute(of_flows.having(pw.fn.SUM(cell.typed) > 0)))
 
     typed: frozenset[str] = store.once((typed_flows,), found)
     return typed
