@@ -188,7 +188,7 @@ def _states(store: Store, key: int, *, typed: bool) -> list[VisitedState]:
     found = []
     for (*values, slow), steps in groupby(store.execute(query), key=lambda each: each[:-2]):
         to_states = {name: n for *_, name, n in steps if name is not None}
-        found.append(VisitedState(*values, to_states, None if typed else slow))
+        found.append(VisitedState(*(*values, to_states, None if typed else slow)))
     return found
 
 
