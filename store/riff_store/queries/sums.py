@@ -46,7 +46,7 @@ def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> Mapping
     """Sum how calls went, by the names of the group."""
 
     def found() -> Mapping[Names, CallSums]:
-        return {names: CallSums(*row) for names, row in _sums_of_calls(store, calls, group, _OF_CALLS).items()}
+        return {names: CallSums._make(row) for names, row in _sums_of_calls(store, calls, group, _OF_CALLS).items()}
 
     return store.once((call_sums, calls, group), found)
 
@@ -64,8 +64,8 @@ def _sums_of_calls(
     names, size = group.namer(store), len(wanted)
     for row in rows:
         if row[-size] is not None:
-            cell = names(row[:-size])
-            found[cell] = tuple(_added(found.get(cell), row[-size:]))
+            cell, sums = names(row[:-size]), row[-size:]
+            found[cell] = tuple(_added(found[cell], sums)) if cell in found else sums
     return found
 
 
@@ -489,7 +489,7 @@ def add(first: StateSums, second: StateSums) -> StateSums:
 
 def pooled(cells: Iterable[CallSums]) -> CallSums:
     """Add up the sums of some cells, of one at least."""
-    return CallSums(*(sum(column) for column in zip(*cells, strict=True)))
+    return CallSums._make(map(sum, zip(*cells, strict=True)))
 
 
 def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]:
