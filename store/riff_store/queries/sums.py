@@ -146,8 +146,8 @@ def _by_segment(
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
     found: dict[Names, dict[str, Sequence[Any]]] = {}
     for row in _sums_of_states(store, rows, group, wanted, only):
-        cell, segment = found.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]]
-        cell[segment] = tuple(_added(cell.get(segment), row[-size:]))
+        cell, segment, sums = found.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]], row[-size:]
+        cell[segment] = tuple(_added(cell[segment], sums)) if segment in cell else sums
     return found
 
 
