@@ -32,9 +32,9 @@ _WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
 def unknown_names(store: Store, predicate: Predicate | None, table: Table | None = None) -> list[str]:
     """Return a sentence on each name that a filter asks for and that nothing in the store has.
 
-    If a table has rows only judges can have been asked for in vain, for they choose columns.
+    If a table has rows, or is of a call, only judges can have been asked for in vain, for they choose columns.
     """
-    chosen = ("judge",) if table is not None and len(table.rows) else None
+    chosen = ("judge",) if table is not None and (len(table.rows) or "call" in table.extras) else None
     asked = [term for term in _texts(predicate) if term.field is None or term.field in _IN_STORE]
     asked = [term for term in asked if chosen is None or term.field in chosen]
     # If there is a call of these names, looking for it costs less than for each name.

@@ -51,7 +51,7 @@ def show(query: ViewQuery) -> Table:
 
     request = query.request
     call = find_call(query.store, query.predicate)
-    detail = asked(query.store, call.run, call.conversation, call.told_by)
+    detail = asked(query.store, call)
     if detail is None:
         raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
     table = conversation(detail, text=request.text, redact=Redactor() if request.redact else None)
@@ -89,7 +89,7 @@ def call_named(store: Store, where: str, unnamed: str) -> CallDetail:
     if predicate is None:
         raise UsageError(unnamed)
     call = find_call(store, predicate)
-    detail = conversation(store, call.run, call.conversation, call.told_by)
+    detail = conversation(store, call)
     if detail is None:
         raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
     return detail

@@ -17,6 +17,7 @@ from riff_store.errors import OF_DAMAGE, NewerStore, NotAStore, OlderStore, Stor
 from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
+    from riff_store.engines.engine import RowsOf
     from riff_store.facts import Annotation, WriteNotice
 
 Made = TypeVar("Made")
@@ -170,15 +171,15 @@ class Store:
         with self._lock, _translating(self.engine), self._interruptible():
             return self.engine.damages(most)
 
-    def broken_references(self) -> dict[str, int]:
-        """Return how many rows of each table point to rows that are not there."""
+    def broken_references(self, rows: RowsOf) -> dict[str, int]:
+        """Return how many rows of each table, of some only these, point to rows that are not there."""
         with self._lock, _translating(self.engine), self._interruptible():
-            return self.engine.broken_references()
+            return self.engine.broken_references(rows)
 
-    def strange_values(self) -> dict[str, int]:
-        """Return how many rows of each table contain what no column of its kind may."""
+    def strange_values(self, rows: RowsOf) -> dict[str, int]:
+        """Return how many rows of each table, of some only these, contain what no column of its kind may."""
         with self._lock, _translating(self.engine), self._interruptible():
-            return self.engine.strange_values()
+            return self.engine.strange_values(rows)
 
     def can_be_written(self) -> bool:
         """Return whether this process may write the store, however it was opened."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store import schema as models
@@ -18,6 +19,7 @@ from riff_store.write.notes import read_notes
 
 if TYPE_CHECKING:
     from riff_store.database import Store
+    from riff_store.engines.engine import RowsOf
 
 MOST_PROBLEMS = 5
 Telling: TypeAlias = Callable[[str], None]
@@ -199,15 +201,14 @@ def examine(store: Store, telling: Telling = lambda doing: None, *, quick: bool 
     checks: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     try:
-        if not quick:
-            _rows(store, checks, telling)
+        proved = () if quick else _rows(store, checks, telling)
         telling("counting")
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         notes = standing(read_notes(store))
         counts |= {"notes": len(notes), "authors": len({note.author for note in notes})}
         packed = [] if quick else packed_groups(store.execute_sql)
         if packed:
-            checks["columns"] = _columns(store, packed, telling, exactly=any(checks.values()))
+            checks["columns"] = _columns(store, [group for group in packed if group not in proved], telling)
         if quick:
             checks["totals"] = list(_wrong_sums(store, [title for title in _SUMS if title in _TOTALS], telling))
         else:
@@ -224,33 +225,62 @@ def examine(store: Store, telling: Telling = lambda doing: None, *, quick: bool 
     return Health(store.location, size, counts=counts, checks=checks)
 
 
-def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> None:
-    """Have the database look at itself, at every value, and at every key."""
+def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> Collection[int]:
+    """Have the database look at itself, at every value, and at every key; return the row groups proved to be as packed.
+
+    Their rows are read once for that, and not again for values and keys.
+    """
     telling("checking the database")
     checks["integrity"] = store.damages(MOST_PROBLEMS)
+    provable = store.engine.cuts_off and not checks["integrity"]
+    proved = list(_proved_groups(store, telling)) if provable else []
+    rows = _outside(proved) if proved else {}
     telling("checking values")
     checks["values"] = [
         f"{count} rows of {table} have values that do not fit their columns"
-        for table, count in sorted(store.strange_values().items())
+        for table, count in sorted(store.strange_values(rows).items())
     ]
     telling("checking references")
-    broken = sorted(store.broken_references().items())
+    broken = sorted(store.broken_references(rows).items())
     checks["references"] = [f"{count} rows of {table} point nowhere" for table, count in broken] + _verdicts(store)
+    return frozenset(proved)
 
 
-def _columns(store: Store, packed: Sequence[int], telling: Telling, *, exactly: bool) -> list[str]:
-    """Return which calls are packed otherwise than they are; what is packed is regenerated where calls are written.
+def _proved_groups(store: Store, telling: Telling) -> Iterator[int]:
+    """Yield the row groups that are proved to be packed as they are."""
+    packed = packed_groups(store.execute_sql)
+    if not packed:
+        return
+    from riff_store.arrays.proof import is_as_rows, known_keys
 
-    They are compared `exactly` where rows are damaged, or if it is not proved that they are the same.
-    """
-    from riff_store.arrays.proof import is_as_rows, wrong_spans
-    from riff_store.arrays.rows import differs
-
-    ask, wrong = store.execute_sql, []
+    known = known_keys(store.execute_sql)
     for place, group in enumerate(packed):
         telling(f"checking columns {place:,} of {len(packed):,}")
-        proved = not exactly and store.engine.cuts_off and is_as_rows(ask, group)
-        if not proved and differs(ask, group):
+        if is_as_rows(store.execute_sql, group, known):
+            yield group
+
+
+def _outside(groups: Sequence[int]) -> RowsOf:
+    """Return the rows outside of some row groups, which are in order, in the tables that are wholly packed."""
+    from riff_store.arrays.proof import WHOLLY_PACKED
+
+    key, ends = "conversation_id", [keys_of(group) for group in groups]
+    gaps = [(last, first) for (_, last), (first, _) in pairwise(ends) if last + 1 < first]
+    between = [f"{key} > {last} AND {key} < {first}" for last, first in gaps]
+    # A key that is no number comes after all that are.
+    outside = (f"{key} < {ends[0][0]}", *between, f"{key} > {ends[-1][1]}")
+    return dict.fromkeys(WHOLLY_PACKED, outside)
+
+
+def _columns(store: Store, groups: Sequence[int], telling: Telling) -> list[str]:
+    """Return which calls are packed otherwise than they are; what is packed is regenerated where calls are written."""
+    from riff_store.arrays.proof import wrong_spans
+    from riff_store.arrays.rows import differs
+
+    wrong = []
+    for place, group in enumerate(groups):
+        telling(f"comparing columns {place:,} of {len(groups):,}")
+        if differs(store.execute_sql, group):
             wrong.append(keys_of(group))
     said = [f"what is packed of the calls with keys {first} to {last} differs from them" for first, last in wrong]
     sums = wrong_spans(store, add_up=not wrong)

@@ -21,7 +21,6 @@ from tests.surface.store import (
     encoded,
     merged,
     notes_by_call,
-    notes_on,
     place_in_time,
     read_notes,
     standing,
@@ -117,7 +116,7 @@ def test_any_split_into_files_leaves_the_same_notes(
             put(whole, "/in/a.jsonl", [call("c-1"), call("c-2")])
             add_notes(whole, lines)
             wanted, counts = read_notes(whole), notes_by_call(whole)
-            assert {key: notes_on(whole, key) for key in counts} == counts
+            assert notes_by_call(whole, counts) == counts
         with fresh(Path(folder) / "split.db") as split:
             for file in order[:2]:
                 add_notes(split, files[file])

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import zstandard
 
-from tests.support.facts import broken_rows, call, fresh, put
+from tests.support.facts import broken_rows, call, detail_of, fresh, put
 from tests.surface.ingest import Turn
-from tests.surface.store import LARGEST_DICTIONARY, SAMPLES, EventColumns, Item, NotAStore, Store, conversation, spell
+from tests.surface.store import LARGEST_DICTIONARY, SAMPLES, EventColumns, Item, NotAStore, Store, spell
 
 WORDS = (
     "boat", "lake", "rain", "kettle", "stairs", "window", "garden", "letter", "bridge", "winter", "station", "lamp",
@@ -36,7 +36,7 @@ def kept(store: Store) -> list[tuple[Any, ...]]:
 
 
 def texts(store: Store, name: str) -> list[str]:
-    found = conversation(store, "night-1", name)
+    found = detail_of(store, "night-1", name)
     assert found is not None
     assert found.document is not None
     return [turn["text"] for turn in found.document["turns"]]  # type: ignore[attr-defined]

@@ -12,6 +12,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.surface.store import (
+    And,
+    CallDetail,
     ConversationFacts,
     Failure,
     FileResult,
@@ -20,7 +22,10 @@ from tests.surface.store import (
     SourceFile,
     StateAspects,
     Store,
+    Term,
     Writer,
+    conversation,
+    conversations,
     open_store,
     succeeded,
 )
@@ -88,6 +93,14 @@ def put(store: Store, path: str, items: Iterable[Item], sha256: str = "aa", orde
     writer.order(order)
     with writer.batch():
         return writer.put_file(source(path, sha256), items)
+
+
+def detail_of(store: Store, run: str, name: str, trial: int | None = None) -> CallDetail | None:
+    """All that is known of one call."""
+    for found in conversations(store, And((Term("run", "=", run), Term("conversation", "=", name)))):
+        if trial in (None, found.trial):
+            return conversation(store, found)
+    return None
 
 
 def fresh(path: Path) -> Store:

@@ -55,7 +55,7 @@ from riff_store.filters import said as transcripts_said
 from riff_store.filters.dimensions import FAILURE, Grouping, judges_shown, run_order, unique_names
 from riff_store.filters.disputes import AspectSpreads, Order, holds_of
 from riff_store.filters.matching import fold, matches, satisfies
-from riff_store.filters.notes import Note, marks, notes_by_call, notes_on
+from riff_store.filters.notes import Note, marks, notes_by_call
 from riff_store.filters.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, of_calls, terms, undecided
 from riff_store.filters.said import Heard, Patterns, Search, heard_of, probe, said_in
 from riff_store.filters.sql import Scope, needs

@@ -114,9 +114,16 @@ def test_a_view_asks_as_often_however_much_there_is_beside_its_calls(
     assert 0 < len(many) <= len(few) + 5
 
 
-def test_a_call_is_found_by_its_id_with_few_questions_whatever_the_number_of_runs(grown: tuple[Store, Store]) -> None:
-    few, many = (questions(asked(store, "conversations", "conversation=c-0000007")) for store in grown)
+@pytest.mark.parametrize("view", ["conversations", "conversation", "runs"])
+def test_a_call_is_found_by_its_id_with_few_questions_whatever_the_number_of_runs(
+    view: str, grown: tuple[Store, Store]
+) -> None:
+    few, many = (questions(asked(store, view, "conversation=c-0000007")) for store in grown)
     assert len(many) <= min(12, len(few))
+
+
+def test_a_call_that_is_judged_and_kept_in_words_is_shown_with_few_questions(store: Store) -> None:
+    assert 0 < len(questions(asked(store, "conversation", "conversation=c-031"))) <= 12
 
 
 @pytest.mark.parametrize("view", ["flows", "segments", "states"])

@@ -1,15 +1,16 @@
 """Prove quickly that what is packed, and what is summed, equals the rows.
 
 The engine adds up, in one statement for each table and row group, what every column of every row adds; the same is
-added up of what is packed. Factors are drawn again each time, so that no store can be made for its sums to be alike. A
-proof that fails shows nothing: what is wrong is found by those who compare everything.
+added up of what is packed. Factors are drawn again each time, so that no store can be made for its sums to be alike.
+Nor are they alike where a value is of another kind than its column. A proof that fails shows nothing: what is wrong is
+found by those who compare everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import SystemRandom
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,36 +27,80 @@ from riff_store.errors import StoreError
 from riff_store.schema.sums import Sum, Summed
 
 _SCORE = "score."
+_WHOLLY = (m.StateScore, m.Transition, m.ToolScore, m.AspectScore)
+WHOLLY_PACKED = [model._meta.table_name for model in _WHOLLY]
+"""The tables of which every column is packed; their rows are of calls."""
+_CALL = "conversation_id"
 _REAL = {each.column_name for model in m.ALL for each in model._meta.sorted_fields if each.field_type == "DOUBLE"}
 _SMALL = 2**26
-"""Whole numbers below it are multiplied; others, and real ones, are scaled and then divided with a rest."""
+"""Whole numbers below it are multiplied; others are divided with a rest, real ones after they are scaled."""
 _TERM = 2**36
 """Bounds what a column adds: a row has fewer than 32 and is weighted with 20 bits, so that 63 hold it."""
-_KEPT = 2**40 - 1
-"""What is kept of a row; as many of these as a row group may have rows add up to less than 63 bits as well."""
+_KEPT = 2**40
+"""Less than it is kept of a row; as many of these as a row group may have rows add up to less than 63 bits as well."""
 _WEIGHT = 2**20 - 1
 _DRAW = SystemRandom()
 _CELL = ("flow", "agent", "run")
-_NO_TIME = int(np.iinfo(np.int64).max)
+_LARGEST = int(np.iinfo(np.int64).max)
 
 
 class _Packed(NamedTuple):
-    """Keep what is packed of a table: columns, as SQL and array, with as many `keys` first as distinguish its rows."""
+    """Keep what is packed of a table: columns, as SQL and array, with as many `keys` first as distinguish its rows.
+
+    The rows may have to be `in_order` of these.
+    """
 
     table: str
     columns: Sequence[tuple[str, Floats]]
     keys: int = 1
+    in_order: bool = True
 
 
-def is_as_rows(ask: Ask, group: int) -> bool:
-    """Return whether a packed row group is proved to be what its rows are."""
+Known: TypeAlias = Mapping[str, NDArray[np.bool_]]
+"""Which keys there are, by the column that points to them."""
+
+
+def known_keys(ask: Ask) -> Known:
+    """Return the keys to which wholly packed rows can point, but for those of calls."""
+    pointing = {field.column_name: other for model in _WHOLLY for field, other in model._meta.refs.items()}
+    return {
+        column: _there(np.array(ask(f"SELECT id FROM {other._meta.table_name}", ()), np.float64), MOST_ROWS)
+        for column, other in pointing.items()
+        if column != _CALL
+    }
+
+
+def _there(keys: Floats, most: int) -> NDArray[np.bool_]:
+    found = np.zeros(most, np.bool_)
+    found[keys[(keys >= 0) & (keys < most)].astype(np.int64)] = True
+    return found
+
+
+def is_as_rows(ask: Ask, group: int, known: Known) -> bool:
+    """Return whether a packed row group is proved to be what its rows are.
+
+    What the rows of wholly packed tables point to is there then as well.
+    """
     kept = ask("SELECT name, n, body FROM column_chunk WHERE row_group = ?", (group,))
     try:
         columns = {name: decode(body, n) for name, n, body in kept if 0 <= n <= MOST_ROWS}
         tables = list(_tables(columns))
+        proved = len(columns) == len(kept) and _points_well(tables, known, *keys_of(group))
     except (StoreError, LookupError, ValueError, TypeError):
         return False
-    return len(columns) == len(kept) and all(_is_alike(ask, each, *keys_of(group)) for each in tables)
+    return proved and all(_is_alike(ask, each, *keys_of(group)) for each in tables)
+
+
+def _points_well(tables: Sequence[_Packed], known: Known, first: int, last: int) -> bool:
+    """Return whether what wholly packed rows point to is there; raises `LookupError` if no key is as large."""
+    known = {**known, _CALL: _there(tables[0].columns[0][1] - first, last - first + 1)}
+    for table in tables:
+        for sql, column in table.columns if table.table in WHOLLY_PACKED else ():
+            if sql in known:
+                keys = (column - first if sql == _CALL else column).astype(np.int64)
+                if keys.min(initial=0) < 0 or not known[sql][keys].all():
+                    return False
+    return True
 
 
 def _tables(columns: dict[str, Floats]) -> Iterator[_Packed]:
@@ -78,34 +123,43 @@ def _tables(columns: dict[str, Floats]) -> Iterator[_Packed]:
         asked = np.flatnonzero(~np.isnan(values) | is_unscored(values))
         keys_of_all = (np.full(asked.size, float(key)) for key in (aspect, judge))
         scores.append(np.stack([calls[asked], *keys_of_all, values[asked]]))
-    all_scores = np.concatenate(scores, axis=1)
-    all_scores = all_scores[:, np.lexsort(all_scores[2::-1])]
-    names_of_scores = ("conversation_id", "aspect_id", "judge_id", "value")
-    yield _Packed("aspect_score", list(zip(names_of_scores, all_scores, strict=True)), 3)
+    names_of_scores = (_CALL, "aspect_id", "judge_id", "value")
+    # No score is packed twice, since calls are in order.
+    of_scores = list(zip(names_of_scores, np.concatenate(scores, axis=1), strict=True))
+    yield _Packed("aspect_score", of_scores, 3, in_order=False)
 
 
 def _is_alike(ask: Ask, packed: _Packed, first: int, last: int) -> bool:
     """Return whether rows are packed in order, and add up to the same as those of the table."""
     n, (call, _) = packed.columns[0][1].size, packed.columns[0]
-    if any(column.size != n for _, column in packed.columns) or not _ascends(
-        [each for _, each in packed.columns[: packed.keys]]
-    ):
+    keys, others = packed.columns[: packed.keys], packed.columns[packed.keys :]
+    if any(column.size != n for _, column in others) or (packed.in_order and not _ascends([each for _, each in keys])):
         return False
     weight, weights = "0", np.zeros(n, np.int64)
-    for sql, column in packed.columns[: packed.keys]:
-        factor = _DRAW.randrange(2**20, 2**30)
+    for sql, column in keys:
+        whole, factor = _as_whole(column), _DRAW.randrange(2**20, 2**30)
+        if whole is None:
+            return False
         weight += f" + {sql} * {factor}"
-        weights += column.astype(np.int64) * factor
-    terms, scales, total = [], [], np.zeros(n, np.int64)
-    for sql, column in packed.columns:
-        term, scale, added = _term(sql, column)
+        weights += whole * factor
+    base = _DRAW.randrange(_TERM // 2, _TERM)
+    terms, values, scales, total = [str(base)], [sql for sql, _ in keys], [], np.full(n, base, np.int64)
+    for sql, column in others:
+        found = _term(sql, column)
+        if found is None:
+            return False
+        value, term, scale, added = found
+        values.append(value)
         terms.append(term)
         scales += scale
         total += added
-    of_rows = int((total * ((weights >> 10 & _WEIGHT) | 1) & _KEPT).sum())
-    each = f"({' + '.join(terms)}) * ((({weight}) >> 10 & {_WEIGHT}) | 1) & {_KEPT}"
-    statement = f"SELECT COUNT(*), COALESCE(SUM({each}), 0) FROM {packed.table} WHERE {call} BETWEEN ? AND ?"
-    return list(ask(statement, (*scales, first, last))) == [(n, of_rows)]
+    of_rows = int(np.fmod(total * ((weights >> 10 & _WEIGHT) | 1), _KEPT).sum())
+    # A rest by what is not whole is not, nor is a sum with it; text and bytes are more than any number.
+    each = f"({' + '.join(terms)}) * ((({weight}) >> 10 & {_WEIGHT}) | 1) % {_KEPT}"
+    fits = f"MAX({', '.join(values)}) <= {_LARGEST}" if packed.table in WHOLLY_PACKED else "TRUE"
+    statement = f"SELECT COALESCE(SUM({each}), 0) FROM {packed.table} WHERE {call} >= ? AND {call} < ? AND {fits}"
+    [(kept,)] = ask(statement, (*scales, first, last + 1))
+    return type(kept) is int and kept == of_rows
 
 
 def _ascends(keys: Sequence[Floats]) -> bool:
@@ -117,28 +171,43 @@ def _ascends(keys: Sequence[Floats]) -> bool:
     return bool(later.all())
 
 
-def _term(sql: str, column: Floats) -> tuple[str, list[float], NDArray[np.int64]]:
-    """Return what a column adds, as SQL with a scale for its `?`, and as an array."""
-    known = ~np.isnan(column)
+def _as_whole(column: Floats) -> NDArray[np.int64] | None:
+    """Return a column as whole numbers, `None` if they are not."""
+    with np.errstate(invalid="ignore"):
+        whole = column.astype(np.int64)
+    return whole if (whole == column).all() else None
+
+
+def _term(sql: str, column: Floats) -> tuple[str, str, list[float], NDArray[np.int64]] | None:
+    """Return a column's value and what it adds, as SQL with a scale for its `?`, and what it adds as an array.
+
+    What no column of its kind can have adds nothing, `None`.
+    """
+    known, is_real = ~np.isnan(column), sql in _REAL
     largest = float(np.abs(column[known]).max(initial=1.0))
-    is_real = sql in _REAL
     if not known.all():
         nothing = _DRAW.randrange(1, 2**10)
         column, largest = np.where(known, column, -nothing), max(largest, nothing)
         sql = f"COALESCE({sql}, {-nothing})"
-    if not is_real and largest < _SMALL and ((whole := column.astype(np.int64)) == column).all():
-        factor = _DRAW.randrange(1, int(_TERM / largest))
-        return f"{sql} * {factor}", [], whole * factor
-    # A power of two, so that nothing is rounded but what is cut off.
-    scale, divisor = 2.0 ** (61 - int(np.ceil(np.log2(largest)))), _DRAW.randrange(_TERM // 2, _TERM)
-    cut = np.fmod((column * scale).astype(np.int64), divisor)
-    return f"CAST({sql} * ? AS INTEGER) % {divisor}", [scale], cut
+    divisor = _DRAW.randrange(_TERM // 2, _TERM)
+    if is_real and np.isfinite(largest):
+        # A power of two, so that nothing is rounded but what is cut off.
+        scale = 2.0 ** (61 - int(np.ceil(np.log2(largest))))
+        cut = np.fmod((column * scale).astype(np.int64), divisor)
+        return sql, f"CAST({sql} * ? AS INTEGER) % {divisor}", [scale], cut
+    whole = _as_whole(column)
+    if whole is None:
+        return None
+    if largest >= _SMALL:
+        return sql, f"{sql} % {divisor}", [], np.fmod(whole, divisor)
+    factor = _DRAW.randrange(1, int(_TERM / largest))
+    return sql, f"{sql} * {factor}", [], whole * factor
 
 
 def proved_sums(store: Store) -> Iterator[Summed]:
     """Yield the kinds of sums of which the rollups are proved to be what columns of calls add up to."""
     firsts = least_rows(store, None, _CELL, _started, errored=True)
-    if _is_kept(store, m.CALLS, [(*cell, None if at == _NO_TIME else at) for *cell, at in firsts], ["first_at"]):
+    if _is_kept(store, m.CALLS, [(*cell, None if at == _LARGEST else at) for *cell, at in firsts], ["first_at"]):
         yield from _proved(store, m.CALLS, call_rows(store, None, _CELL, _whole(m.CALLS)))
     aspects = {key for (key,) in store.execute(m.Aspect.select(m.Aspect.id))}
     squares = [each.kind for each in m.ASPECTS.sums].index("squares") - len(m.ASPECTS.sums)
@@ -169,7 +238,7 @@ def wrong_spans(store: Store, *, add_up: bool) -> Iterator[range]:
 
 def _started(block: Block, chosen: Places) -> Keys:
     at = block.figures("started_at", chosen)
-    return np.where(np.isnan(at), _NO_TIME, np.nan_to_num(at).astype(np.int64))
+    return np.where(np.isnan(at), _LARGEST, np.nan_to_num(at).astype(np.int64))
 
 
 def _whole(summed: Summed) -> list[Sum]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import peewee as pw
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
 """How long a process waits for another one that is writing."""
+RowsOf: TypeAlias = Mapping[str, Sequence[str]]
+"""Conditions of the rows to look at, by table; all rows of a table that is not there."""
+ALL_ROWS = ("TRUE",)
 
 
 class Cursor(Protocol):
@@ -198,12 +201,12 @@ class Engine(ABC):
         """Return what the database itself finds damaged, so many at most."""
 
     @abstractmethod
-    def broken_references(self) -> dict[str, int]:
-        """Return how many rows of each table point to rows that are not there."""
+    def broken_references(self, rows: RowsOf) -> dict[str, int]:
+        """Return how many rows of each table, of some only these, point to rows that are not there."""
 
     @abstractmethod
-    def strange_values(self) -> dict[str, int]:
-        """Return how many rows of each table have what no column of its kind may: text for a number, or no number."""
+    def strange_values(self, rows: RowsOf) -> dict[str, int]:
+        """Return how many rows of each table, of some only these, have text for a number, or what is not finite."""
 
     @abstractmethod
     def error_of(self, error: Exception) -> StoreError | None:

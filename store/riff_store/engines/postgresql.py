@@ -21,7 +21,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from riff_store import schema as models
-from riff_store.engines.engine import APPLICATION_ID, Engine
+from riff_store.engines.engine import APPLICATION_ID, Engine, RowsOf
 from riff_store.engines.postgresql_connection import (
     COMPILER,
     TABLE,
@@ -261,7 +261,7 @@ class PostgresqlEngine(Engine):
     def damages(self, most: int) -> list[str]:
         return lacking(self.connection)[:most]
 
-    def broken_references(self) -> dict[str, int]:
+    def broken_references(self, rows: RowsOf) -> dict[str, int]:
         broken: dict[str, int] = {}
         for model in models.ALL:
             table = model._meta.table_name
@@ -275,7 +275,7 @@ class PostgresqlEngine(Engine):
                         broken[table] = broken.get(table, 0) + count
         return broken
 
-    def strange_values(self) -> dict[str, int]:
+    def strange_values(self, rows: RowsOf) -> dict[str, int]:
         """Count the figures that are infinite or none; the server sees to all else."""
         found = {}
         for model in models.ALL:

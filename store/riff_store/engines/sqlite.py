@@ -3,7 +3,7 @@
 Anything else is refused before it is touched, and reading never creates or changes a file.
 
 Foreign keys are declared and not enforced at each row: every key comes from the transaction that uses it, enforcing
-doubles the cost of a delete, and `foreign_key_check` is run by doctor and tests.
+doubles the cost of a delete. Doctor and tests look for those that point nowhere.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 import peewee as pw
 
 from riff_store import schema as models
-from riff_store.engines.engine import APPLICATION_ID, BUSY_SECONDS, Engine
+from riff_store.engines.engine import APPLICATION_ID, BUSY_SECONDS, Engine, RowsOf
 from riff_store.engines.sqlite_connection import COMPILER, SqliteConnection, connect
-from riff_store.engines.sqlite_schema import check_schema, create_tables, strange_values
+from riff_store.engines.sqlite_schema import broken_references, check_schema, create_tables, strange_values
 from riff_store.errors import NO_ROOM, NotAStore, StoreError, StoreMissing, StoreReadOnly
 
 CACHE_KIB = 16_384
@@ -246,14 +246,11 @@ class SqliteEngine(Engine):
         found = [line for text in told for line in text.split("\n") if not line.startswith("***")]
         return [] if found == ["ok"] else found[:most]
 
-    def broken_references(self) -> dict[str, int]:
-        broken: dict[str, int] = {}
-        for row in self.connection.execute("PRAGMA foreign_key_check"):
-            broken[str(row[0])] = broken.get(str(row[0]), 0) + 1
-        return broken
+    def broken_references(self, rows: RowsOf) -> dict[str, int]:
+        return broken_references(self.connection, rows)
 
-    def strange_values(self) -> dict[str, int]:
-        return strange_values(self.connection)
+    def strange_values(self, rows: RowsOf) -> dict[str, int]:
+        return strange_values(self.connection, rows)
 
     def error_of(self, error: Exception) -> StoreError | None:
         from riff_store.engines.sqlite_errors import store_error_of

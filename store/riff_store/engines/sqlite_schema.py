@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cache
@@ -18,6 +19,7 @@ from typing import Any
 import peewee as pw
 
 from riff_store import schema as models
+from riff_store.engines.engine import ALL_ROWS, RowsOf
 from riff_store.errors import NotAStore
 
 KNOWN = frozenset({"e5a603d4e2c251293aeb10d0f7c0f5fd"})
@@ -83,20 +85,36 @@ def digest(objects: Sequence[_Object]) -> str:
     return str(sha256(held).hexdigest()[:32])
 
 
-def strange_values(connection: sqlite3.Connection) -> dict[str, int]:
+def strange_values(connection: sqlite3.Connection, rows: RowsOf) -> dict[str, int]:
     """Return how many rows of each table have a value of another kind than its column, or one that is infinite."""
-    found = {}
+    found = Counter[str]()
     for model in models.ALL:
         table, fields = model._meta.table_name, model._meta.sorted_fields
-        suspected = f'SELECT 1 FROM "{table}" WHERE {" OR ".join(_suspicions(fields))} LIMIT 1'
-        if connection.execute(suspected).fetchone() is None:
-            continue
         strange = [f'abs("{each.column_name}") > {_LARGEST}' for each in fields if each.field_type == "DOUBLE"]
         strange += [_of_other_kind(each) for each in fields]
-        asked = f'SELECT COUNT(*) FROM "{table}" WHERE {" OR ".join(strange)}'
-        if count := connection.execute(asked).fetchone()[0]:
-            found[table] = int(count)
-    return found
+        for among in rows.get(table, ALL_ROWS):
+            suspected = f'SELECT 1 FROM "{table}" WHERE {among} AND ({" OR ".join(_suspicions(fields))}) LIMIT 1'
+            if connection.execute(suspected).fetchone() is not None:
+                asked = f'SELECT COUNT(*) FROM "{table}" WHERE {among} AND ({" OR ".join(strange)})'
+                found[table] += int(connection.execute(asked).fetchone()[0])
+    return +found
+
+
+def broken_references(connection: sqlite3.Connection, rows: RowsOf) -> dict[str, int]:
+    """Return how many rows of each table point to rows that are not there."""
+    found = Counter[str]()
+    for model in models.ALL:
+        table, fields = model._meta.table_name, model._meta.refs
+        lost = " OR ".join(map(_points_nowhere, fields))
+        for among in rows.get(table, ALL_ROWS) if fields else ():
+            asked = f'SELECT COUNT(*) FROM "{table}" WHERE {among} AND ({lost})'
+            found[table] += int(connection.execute(asked).fetchone()[0])
+    return +found
+
+
+def _points_nowhere(field: pw.ForeignKeyField) -> str:
+    name, table, key = field.column_name, field.rel_model._meta.table_name, field.rel_field.column_name
+    return f'("{name}" IS NOT NULL AND "{name}" NOT IN (SELECT "{key}" FROM "{table}"))'
 
 
 def _of_other_kind(field: pw.Field) -> str:

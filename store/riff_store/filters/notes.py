@@ -55,11 +55,6 @@ def notes_by_call(store: Store, calls: Collection[int] | None = None) -> dict[in
     return {key: found[key] for key in calls if key in found}
 
 
-def notes_on(store: Store, key: int) -> list[Note]:
-    """Return what counts of what people wrote on one call, in the order in which it was written."""
-    return notes_by_call(store, (key,)).get(key, [])
-
-
 def lines_by_call(
     store: Store, lines: Sequence[Annotation], among: Container[int] | None = None
 ) -> dict[int, list[Annotation]]:

@@ -30,25 +30,39 @@ _BY_ID = ("conversation", "=")
 
 def told_by(store: Store, keys: Sequence[int]) -> dict[int, Mapping[str, str]]:
     """Return of the calls whose id others of their run have: flow, agent and trial, as many of them as it takes."""
-    call, other = m.Conversation, m.Conversation.alias()
-    alike = [(other.run == call.run), (other.name == call.name)]
-    differs: dict[str, Any] = {}
-    for name in ("flow", "agent", "trial"):
-        there = other.select(pw.SQL("1")).where(*alike, getattr(other, name) != getattr(call, name))
-        differs[name] = pw.fn.EXISTS(there)
-        alike.append(getattr(other, name) == getattr(call, name))
+    call = m.Conversation
     query = (
-        call.select(call.id, m.Flow.name, m.Agent.name, call.trial, *differs.values())
+        call.select(call.id, m.Flow.name, m.Agent.name, call.trial, *differing())
         .join(m.Flow, on=(m.Flow.id == call.flow))
         .join(m.Agent, on=(m.Agent.id == call.agent))
     )
     found: dict[int, Mapping[str, str]] = {}
     for start in range(0, len(keys), _CHUNK):
-        for key, flow, agent, trial, *needed in store.execute(query.where(call.id.in_(keys[start : start + _CHUNK]))):
-            if any(needed):
-                names = zip(differs, (flow, agent, str(trial)), needed, strict=True)
-                found[key] = {each: name for each, name, is_needed in names if is_needed}
+        for key, *row in store.execute(query.where(call.id.in_(keys[start : start + _CHUNK]))):
+            if any(row[3:]):
+                found[key] = names_needed(row[:3], row[3:])
     return found
+
+
+_TELLING = ("flow", "agent", "trial")
+
+
+def differing() -> list[Any]:
+    """Return whether others of the id of a call, in its run, have another flow; agent; or trial alone."""
+    call, other = m.Conversation, m.Conversation.alias()
+    alike = [(other.run == call.run), (other.name == call.name)]
+    found = []
+    for name in _TELLING:
+        there = other.select(pw.SQL("1")).where(*alike, getattr(other, name) != getattr(call, name))
+        found.append(pw.fn.EXISTS(there))
+        alike.append(getattr(other, name) == getattr(call, name))
+    return found
+
+
+def names_needed(names: Sequence[Any], differs: Sequence[bool]) -> dict[str, str]:
+    """Return as many of flow, agent and trial of a call as distinguish it."""
+    found = zip(_TELLING, names, differs, strict=True)
+    return {each: str(name) for each, name, is_needed in found if is_needed}
 
 
 def names_of_calls(store: Store, keys: Sequence[int]) -> list[CallNames]:
@@ -315,11 +329,12 @@ class CallList(Sequence[int]):
 
     def _lay_out_named(self) -> None:
         """Read the calls that go by an id at once: they are few, and in few of the runs."""
-        call, order = m.Conversation, run_order(self._store)
+        call = m.Conversation
         query = call.select(call.id, m.Run.name, m.Flow.name).order_by(call.name, call.agent, call.trial)
         query = query.join(m.Run, on=(m.Run.id == call.run)).join(m.Flow, on=(m.Flow.id == call.flow))
         rows = self._store.execute(query.where(self._condition))
-        self._named = [row[0] for row in sorted(rows, key=lambda row: (order[row[1]], row[2]))]
+        order = run_order(self._store) if len(rows) > 1 else {}
+        self._named = [row[0] for row in sorted(rows, key=lambda row: (order.get(row[1], 0), row[2]))]
         self._starts, self.is_counted = [0, len(self._named)], True
 
     def _lay_out(self, calls: Predicate | None) -> None:

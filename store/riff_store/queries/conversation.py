@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
+
+import peewee as pw
 
 from riff_store import schema as m
 from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.filters.dimensions import judges_shown
-from riff_store.filters.notes import Note, notes_on
+from riff_store.filters.notes import Note
 from riff_store.interaction import EVENTS, Interaction
-from riff_store.queries.conversations import Call, calls_of
+from riff_store.queries.conversations import Call
 from riff_store.queries.sums import typed_flows
 from riff_store.transcripts import Transcripts
 
@@ -94,54 +97,33 @@ class CallDetail:
     typed: bool = False
 
 
-def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:
-    """Return all that is known of one call, `None` if there is none of that name.
-
-    `told_by` has flow, agent and trial if several calls have the name; what is left out takes the first.
-
-    Raises `NotAStore` if its transcript is damaged.
-    """
+def conversation(store: Store, call: Call) -> CallDetail | None:
+    """Return all that is known of a call, `None` if it is gone; raises `NotAStore` if its transcript is damaged."""
+    key, text = call.id, m.Transcript
     with store.snapshot():
-        key = _key(store, run, name, told_by or {})
-        if key is None:
-            return None
-        [call] = calls_of(store, [key])
-        typed = call.flow in typed_flows(store)
-        path, line = store.execute(
-            m.Conversation.select(m.SourceFile.path, m.Conversation.line)
+        found = store.execute(
+            m.Conversation.select(m.SourceFile.path, m.Conversation.line, text.body, text.dictionary)
             .join(m.SourceFile, on=(m.SourceFile.id == m.Conversation.source_file))
+            .join(text, pw.JOIN.LEFT_OUTER, on=(text.conversation == m.Conversation.id))
             .where(m.Conversation.id == key)
-        )[0]
+        )
+        if not found:
+            return None
+        [(path, line, *kept)] = found
+        typed = call.flow in typed_flows(store)
         return CallDetail(
             call=call,
             aspects={name: value for name, value in _aspects(store, key).items() if not typed or name != "slow"},
             verdicts=_verdicts(store, key),
             states=_states(store, key, typed=typed),
             steps=_steps(store, key),
-            document=transcript_of(store, key),
+            document=_document(store, *kept),
             source_path=path,
             source_line=line,
-            notes=notes_on(store, key),
+            notes=call.notes,
             interaction=call_interaction(store, key),
             typed=typed,
         )
-
-
-def _key(store: Store, run: str, name: str, told_by: Mapping[str, str]) -> int | None:
-    call = m.Conversation
-    query = (
-        call.select(call.id)
-        .join(m.Run, on=(m.Run.id == call.run))
-        .join(m.Flow, on=(m.Flow.id == call.flow))
-        .join(m.Agent, on=(m.Agent.id == call.agent))
-        .where(m.Run.name == run, call.name == name)
-        .order_by(m.Flow.name, m.Agent.name, call.trial)
-    )
-    for field, column in {"flow": m.Flow.name, "agent": m.Agent.name, "trial": call.trial}.items():
-        if field in told_by:
-            query = query.where(column == (int(told_by[field]) if field == "trial" else told_by[field]))
-    rows = store.execute(query.limit(1))
-    return rows[0][0] if rows else None
 
 
 def _aspects(store: Store, key: int) -> dict[str, float | None]:
@@ -168,9 +150,10 @@ def _verdicts(store: Store, key: int) -> list[Verdict]:
         .join(m.SourceFile, on=(m.SourceFile.id == judged.source_file))
         .where(call.id == key, judged.conversation == key)
     )  # fmt: skip
-    shown = judges_shown(store)
+    rows = store.execute(query)
+    shown = judges_shown(store) if rows else {}
     latest: dict[tuple[str, str], tuple[Any, ...]] = {}
-    for row in sorted(store.execute(query), key=lambda row: (-1 if row[3] is None else row[3], *row[9:11])):
+    for row in sorted(rows, key=lambda row: (-1 if row[3] is None else row[3], *row[9:11])):
         latest[row[0], shown[row[1]]] = row
     found = []
     for (aspect, judge), row in sorted(latest.items()):
@@ -189,31 +172,24 @@ def _turns(evidence: str | None) -> list[int] | None:
 
 
 def _states(store: Store, key: int, *, typed: bool) -> list[VisitedState]:
-    row, start, end = m.StateScore, m.State.alias(), m.State.alias()
-    steps: dict[str, dict[str, int]] = {}
-    taken = (
-        m.Transition.select(start.name, end.name, m.Transition.n)
-        .join(start, on=(start.id == m.Transition.from_state))
-        .join(end, on=(end.id == m.Transition.to_state))
-        .where(m.Transition.conversation == key)
-        .order_by(end.name)
-    )
-    for one, other, count in store.execute(taken):
-        steps.setdefault(one, {})[other] = count
+    row, step, end = m.StateScore, m.Transition, m.State.alias()
     query = (
         row.select(
             m.State.name, m.Segment.name, row.progress, row.stall, row.escalation, row.revisit, row.dwell_turns,
-            row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.slow,
+            row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.slow, end.name, step.n,
         )
         .join(m.State, on=(m.State.id == row.state))
         .join(m.Segment, on=(m.Segment.id == row.segment))
+        .join(step, pw.JOIN.LEFT_OUTER, on=((step.conversation == row.conversation) & (step.from_state == row.state)))
+        .join(end, pw.JOIN.LEFT_OUTER, on=(end.id == step.to_state))
         .where(row.conversation == key)
-        .order_by(m.State.name)
+        .order_by(m.State.name, end.name)
     )  # fmt: skip
-    return [
-        VisitedState(*(*values, steps.get(values[0], {}), None if typed else slow))
-        for *values, slow in store.execute(query)
-    ]
+    found = []
+    for (*values, slow), steps in groupby(store.execute(query), key=lambda each: each[:-2]):
+        to_states = {name: n for *_, name, n in steps if name is not None}
+        found.append(VisitedState(*(*values, to_states, None if typed else slow)))
+    return found
 
 
 def _steps(store: Store, key: int) -> list[AskedStep]:
@@ -234,9 +210,12 @@ def transcript_of(store: Store, key: int) -> Mapping[str, object] | None:
     """Return the transcript of a call, `None` if its text was not kept; raises `NotAStore` for a damaged one."""
     kept = m.Transcript
     rows = store.execute(kept.select(kept.body, kept.dictionary).where(kept.conversation == key))
-    if not rows:
+    return _document(store, *rows[0]) if rows else None
+
+
+def _document(store: Store, body: bytes | None, dictionary: int | None) -> Mapping[str, object] | None:
+    if body is None:
         return None
-    body, dictionary = rows[0]
     try:
         return Transcripts(store).document(body, dictionary)
     except ValueError as error:

@@ -18,7 +18,7 @@ from riff_store.filters.notes import Note, authors_of, codes_of, marks, notes_by
 from riff_store.filters.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.filters.sql import Scope, columns_of_states
 from riff_store.metrics import OF_CALLS, POOLED
-from riff_store.queries.calls import CallList, told_by
+from riff_store.queries.calls import CallList, differing, names_needed
 from riff_store.queries.sums import call_counts
 from riff_store.vocabulary import SPELLED, Field, field_named, field_of, split_name
 
@@ -192,11 +192,10 @@ def is_any(store: Store, calls: Predicate) -> bool:
 def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
     """Return the calls of some keys, in the order of the keys; a key that is gone has none."""
     found: dict[int, Call] = {}
-    apart = told_by(store, ids)
     for start in range(0, len(ids), _CHUNK):
         some = ids[start : start + _CHUNK]
         notes = notes_by_call(store, some)
-        for call in _read(store, m.Conversation.id.in_(some), apart, notes):
+        for call in _read(store, m.Conversation.id.in_(some), notes):
             found[call.id] = replace(call, notes=notes[call.id]) if call.id in notes else call
     return [found[key] for key in ids if key in found]
 
@@ -279,15 +278,12 @@ def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None
     )
 
 
-def _read(
-    store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]], notes: Mapping[int, Sequence[Note]]
-) -> Iterable[Call]:
+def _read(store: Store, condition: Any, notes: Mapping[int, Sequence[Note]]) -> Iterable[Call]:
     call = m.Conversation
     stop, final_state, final_status = m.Label.alias(), m.Label.alias(), m.Label.alias()
     failure, last_ok, first_failed = m.CallFailure, m.State.alias(), m.State.alias()
     detail, failed_with, tool = m.Label.alias(), m.Label.alias(), m.Label.alias()
     scores = [m.AspectScore.alias() for _ in _SHOWN_ASPECTS]
-    aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
     query = (
         call.select(
             call.id, m.Run.name, call.name, m.Flow.name, m.Agent.name, m.Persona.name, m.Scenario.name, call.trial,
@@ -295,6 +291,7 @@ def _read(
             call.errored, call.error, call.error_count, call.defects, *(score.value for score in scores),
             failure.kind, last_ok.name, first_failed.name, detail.name, failed_with.name, m.Caller.name, call.caller_ok,
             call.success, call.lost, failure.who, failure.turn, failure.t, failure.list, failure.place, tool.name,
+            *differing(),
         )
         .join(m.Run, on=(m.Run.id == call.run))
         .join(m.Flow, on=(m.Flow.id == call.flow))
@@ -314,8 +311,9 @@ def _read(
     )  # fmt: skip
     for name, score in zip(_SHOWN_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
-        query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
-    calls = [_call(row, apart.get(row[0], {})) for row in store.execute(query.where(condition))]
+        aspect = m.Aspect.select(m.Aspect.id).where(m.Aspect.name == name)
+        query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspect)))
+    calls = [_call(row) for row in store.execute(query.where(condition))]
     marked = marks(store, {call.id: notes[call.id] for call in calls if call.failure is not None and call.id in notes})
     if not marked:
         return calls
@@ -323,15 +321,16 @@ def _read(
     return [replace(call, **marked[call.id].told(states)) if call.id in marked else call for call in calls]
 
 
-def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
+def _call(row: Sequence[Any]) -> Call:
     failed, last_ok, first_failed, detail, failed_with, caller, caller_ok, *others = row[21:]
-    success, lost, who, turn, t, listed, place, tool = others
+    success, lost, who, turn, t, listed, place, tool, *differs = others
     return Call(
         id=row[0], run=row[1], conversation=row[2], flow=row[3], agent=row[4], persona=row[5], scenario=row[6],
         trial=row[7], started_at=row[8], duration_s=row[9], completed=None if row[10] is None else bool(row[10]),
         stop_reason=row[11], final_state=row[12], final_status=row[13], errored=bool(row[14]), error=row[15],
         error_count=row[16], defects=row[17], correctness=row[18], turn_count=row[19], latency_p95=row[20],
-        told_by=told_by, failure=failed, failure_detail=detail, failure_error=failed_with,
+        told_by=names_needed((row[3], row[4], row[7]), differs),
+        failure=failed, failure_detail=detail, failure_error=failed_with,
         success=None if success is None else bool(success), lost=None if lost is None else bool(lost),
         who=who, turn=turn, t=t, listed=listed, place=place, failed_tool=tool,
         caller=caller, caller_ok=None if caller_ok is None else bool(caller_ok),

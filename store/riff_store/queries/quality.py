@@ -86,8 +86,7 @@ _NO_SCORE = Measure(0, 0)
 Scores: TypeAlias = Mapping[Names, Mapping[str, Measure]]
 
 
-@dataclass(frozen=True, slots=True)
-class RunQuality:
+class RunQuality(NamedTuple):
     """Describe a run on the timeline, its measures over all its calls that count.
 
     `quality` maps `(computed)` to the quality without humanness, and each judge to its own scores. `change` is that

@@ -29,7 +29,6 @@ _ORDERING = m.STATES.sums[: StateSums._fields.index("escalation") + 1]
 """The first of the sums of states, which their cells are ordered by and which say what was lost."""
 _COUNTS = m.CALLS.sums[:2]
 _OF_CALLS = tuple(each for each in m.CALLS.sums if each.name in CallSums._fields)
-_TYPED = tuple(each for each in m.CALLS.sums if each.name == "typed")
 _OF_STATES = {each.name: each for each in m.STATES.sums}
 _LOST = _OF_STATES["n"], _OF_STATES["lost"]
 _RANKING = tuple(_OF_STATES[name] for name in ("n", "dwell", "slow_n", "slow"))
@@ -47,7 +46,7 @@ def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> Mapping
     """Sum how calls went, by the names of the group."""
 
     def found() -> Mapping[Names, CallSums]:
-        return {names: CallSums(*row) for names, row in _sums_of_calls(store, calls, group, _OF_CALLS).items()}
+        return {names: CallSums._make(row) for names, row in _sums_of_calls(store, calls, group, _OF_CALLS).items()}
 
     return store.once((call_sums, calls, group), found)
 
@@ -65,8 +64,8 @@ def _sums_of_calls(
     names, size = group.namer(store), len(wanted)
     for row in rows:
         if row[-size] is not None:
-            cell = names(row[:-size])
-            found[cell] = tuple(_added(found.get(cell), row[-size:]))
+            cell, sums = names(row[:-size]), row[-size:]
+            found[cell] = tuple(_added(found[cell], sums)) if cell in found else sums
     return found
 
 
@@ -74,9 +73,9 @@ def typed_flows(store: Store) -> frozenset[str]:
     """Return the flows whose median turn takes as long as typing does: nobody waited on the line for it."""
 
     def found() -> frozenset[str]:
-        sums = rows_of_sums(store, m.CALLS, _TYPED, None, (group := Grouping(("flow",))))
-        names = group.namer(store)
-        return frozenset(names(row[:-1])[0] or "" for row in sums if (row[-1] or 0) > 0)
+        cell = m.CALLS.rollup
+        of_flows = cell.select(m.Flow.name).join(m.Flow, on=(m.Flow.id == cell.flow)).group_by(m.Flow.id, m.Flow.name)
+        return frozenset(name for (name,) in store.execute(of_flows.having(pw.fn.SUM(cell.typed) > 0)))
 
     typed: frozenset[str] = store.once((typed_flows,), found)
     return typed
@@ -88,6 +87,8 @@ def aspect_sums(
     """Return the sums by the names of the group, then by aspect and the judge's key; those of `only` some aspects."""
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     wanted = {key for key, name in aspects.items() if not only or name in only}
+    if not wanted:
+        return {}
     if in_columns(store, m.ASPECTS, calls, group.by):
         from riff_store.arrays.sums import score_rows
 
@@ -145,8 +146,8 @@ def _by_segment(
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
     found: dict[Names, dict[str, Sequence[Any]]] = {}
     for row in _sums_of_states(store, rows, group, wanted, only):
-        cell, segment = found.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]]
-        cell[segment] = tuple(_added(cell.get(segment), row[-size:]))
+        cell, segment, sums = found.setdefault(names(row[: -size - 1]), {}), segments[row[-size - 1]], row[-size:]
+        cell[segment] = tuple(_added(cell[segment], sums)) if segment in cell else sums
     return found
 
 
@@ -488,7 +489,7 @@ def add(first: StateSums, second: StateSums) -> StateSums:
 
 def pooled(cells: Iterable[CallSums]) -> CallSums:
     """Add up the sums of some cells, of one at least."""
-    return CallSums(*(sum(column) for column in zip(*cells, strict=True)))
+    return CallSums._make(map(sum, zip(*cells, strict=True)))
 
 
 def _added(before: Sequence[Any] | None, more: tuple[Any, ...]) -> Iterable[Any]:

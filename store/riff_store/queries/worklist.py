@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from math import exp, lgamma, log, log1p
 from typing import NamedTuple, TypeVar
 
 from riff_store.database import Store
 from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.predicates import Or, Predicate, Term, both, of_calls
-from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, Measure, wilson
+from riff_store.measure import LONG_DWELL, OFTEN_SLOW, THIN, UNIT, wilson
 from riff_store.queries.flows import FlowCell, flow_cells
 from riff_store.queries.states import SegmentCell, StateCell, segment_cells, state_cells
 from riff_store.queries.steps import StepCounts, derived_flows, expected_steps, flows_with_steps, is_handover
@@ -31,7 +32,7 @@ FEW_FAIL = 0.02
 MOST_PAIRS = 40
 """In a store of more pairs of a flow and an agent flows are ranked as a whole."""
 _CHANCE = 0.025
-_FLOW, _BY_PAIR = Grouping(("flow",)), Grouping(("flow", "agent"))
+_FLOW, _AGENT, _BY_PAIR = Grouping(("flow",)), Grouping(("agent",)), Grouping(("flow", "agent"))
 _STATES, _BY_AGENT = Grouping(("flow", "state")), Grouping(("flow", "state", "agent"))
 
 
@@ -99,7 +100,10 @@ def worklist(
     with store.snapshot():
         # In a store of many agents a flow would be on the list once for each of them.
         of_flows = call_sums(store, calls, _FLOW)
-        is_many = len(of_flows) > MOST_PAIRS or len(call_counts(store, calls, _BY_PAIR)) > MOST_PAIRS
+        # Pairs are at least as many as agents, which are counted sooner.
+        is_many = len(of_flows) > MOST_PAIRS or any(
+            len(call_counts(store, calls, group)) > MOST_PAIRS for group in (_AGENT, _BY_PAIR)
+        )
         by = ("flow",) if is_many else ("flow", "agent")
         of_cells = call_sums(store, calls, Grouping(by))
         blames = blame_counts(store, calls, _STATES)
@@ -151,9 +155,11 @@ def _ranked_states(store: Store, calls: Predicate | None, blames: Mapping[Names,
     order: dict[Names, tuple[object, ...]] = {}
     handovers = []
     for names in dict.fromkeys([*sums, *steps, *blames]):
-        (n, *turns), asked = map(sum, zip(_NO_TURNS, *sums.get(names, {}).values(), strict=True)), steps.get(names)
-        failed = sum(blames.get(names, {}).values())
-        counted = max(failed, lacking(asked) if asked else 0)
+        segments, asked = [*sums.get(names, _NO_SUMS).values()], steps.get(names)
+        n, *turns = segments[0] if len(segments) == 1 else map(sum, zip(_NO_TURNS, *segments, strict=True))
+        counted = sum(blames[names].values()) if names in blames else 0
+        if asked:
+            counted = max(counted, lacking(asked))
         if names[0] in derived and is_handover(names[1] or ""):
             handovers.append(names)
         elif counted or _is_long(n, *turns, is_typed=names[0] in typed):
@@ -163,12 +169,13 @@ def _ranked_states(store: Store, calls: Predicate | None, blames: Mapping[Names,
 
 
 _NO_TURNS = (0, 0, 0, 0)
+_NO_SUMS: Mapping[str, Sequence[int]] = {}
 
 
 def _is_long(n: int, dwell: int, slow_n: int, slow: int, *, is_typed: bool) -> bool:
     """Return whether a state is on the list though nobody fails there: its turns are slow, or too many."""
-    return (Measure(n, dwell).mean or 0.0) > LONG_DWELL or (
-        not is_typed and (Measure(slow_n, slow).mean or 0.0) >= OFTEN_SLOW
+    return (n > 0 and dwell / (UNIT * n) > LONG_DWELL) or (
+        not is_typed and slow_n > 0 and slow / (UNIT * slow_n) >= OFTEN_SLOW
     )
 
 
@@ -295,13 +302,15 @@ def first_to_fix(store: Store, calls: Predicate | None = None) -> FirstToFix | N
             for names, there in counted.items()
             if there and among[names] >= THIN and not (names[0] in derived and is_handover(names[1] or ""))
         ]
-        likely = [
-            names for names in possible if chance_of(counted[names], among[names], mean) * len(counted) <= _CHANCE
-        ] or [names for names in possible if len(counted) == 1 or _mostly_fails(of_flows[names[0] or ""])]
-        if not likely:
+        possible.sort(key=lambda names: (-counted[names], -counted[names] / among[names], names))
+        # Of many states many are alike.
+        chance = cache(lambda hits, n: chance_of(hits, n, mean))
+        likely = (names for names in possible if chance(counted[names], among[names]) * len(counted) <= _CHANCE)
+        others = (names for names in possible if len(counted) == 1 or _mostly_fails(of_flows[names[0] or ""]))
+        chosen = next(likely, None) or next(others, None)
+        if chosen is None:
             return None
-        names = min(likely, key=lambda names: (-counted[names], -counted[names] / among[names], names))
-        return _first(store, calls, names, counted[names], of_flows[names[0] or ""], steps.get(names))
+        return _first(store, calls, chosen, counted[chosen], of_flows[chosen[0] or ""], steps.get(chosen))
 
 
 def _mostly_fails(flow: CallSums) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.support.facts import call, fresh, put
-from tests.surface.store import Annotation, Store, conversation, notes_by_call, notes_of_no_call, notes_on, skipped
+from tests.support.facts import call, detail_of, fresh, put
+from tests.surface.store import Annotation, Store, notes_by_call, notes_of_no_call, skipped
 
 
 def written(key: str, **given: Any) -> Annotation:
@@ -14,7 +14,7 @@ def written(key: str, **given: Any) -> Annotation:
 
 
 def on_call(store: Store, trial: int = 0) -> list[str]:
-    detail = conversation(store, "night-1", "c-1", {"trial": str(trial)})
+    detail = detail_of(store, "night-1", "c-1", trial)
     assert detail is not None
     return [note.id for note in detail.notes]
 
@@ -48,7 +48,7 @@ def test_what_a_note_says_is_read_as_it_was_written(tmp_path: Path) -> None:
     with fresh(tmp_path / "calls.db") as store:
         put(store, "/in/a.jsonl", [call("c-1")])
         put(store, "/in/n.json", [written("n", turn=3, state="greet", verdict="fail", code="rude", labels=["agent"])])
-        detail = conversation(store, "night-1", "c-1")
+        detail = detail_of(store, "night-1", "c-1")
         assert detail is not None
         [note] = detail.notes
         assert (note.turn, note.state, note.verdict, note.code, note.labels) == (3, "greet", "fail", "rude", ("agent",))
@@ -69,7 +69,7 @@ def test_a_call_alone_says_what_all_calls_say_where_a_line_moved_a_note_to_anoth
         put(store, "/in/n.json", notes)
         found = notes_by_call(store)
         assert [note.id for written in found.values() for note in written] == ["there"]
-        assert {key: notes_on(store, key) for key in (1, 2)} == {1: [], 2: found[2]}
+        assert notes_by_call(store, (1, 2)) == {2: found[2]}
 
 
 def test_of_two_edits_at_once_on_an_ambiguous_call_the_one_that_stands_is_listed(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from tests.support.facts import call, fresh, put, state, verdict
-from tests.surface.store import NotAStore, Store, conversation
+from tests.support.facts import call, detail_of, fresh, put, state, verdict
+from tests.surface.store import NotAStore, Store
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_tells_a_call_from_its_facts_to_its_words(store: Store) -> None:
     )
     put(store, "calls.jsonl", [facts, call("c1", run="night-2")])
     put(store, "verdicts.jsonl", [verdict("c1", 3.0, model="m", rationale="flat", line=4)])
-    found = conversation(store, "night-1", "c1")
+    found = detail_of(store, "night-1", "c1")
     assert found is not None
     assert found.call.run == "night-1"
     assert found.aspects == {"correctness": 0.0, "errors": 7.5}
@@ -52,13 +52,13 @@ def test_tells_a_call_from_its_facts_to_its_words(store: Store) -> None:
 
 def test_a_call_that_is_not_there_is_none(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1")])
-    assert conversation(store, "night-1", "c2") is None
-    assert conversation(store, "night-2", "c1") is None
+    assert detail_of(store, "night-1", "c2") is None
+    assert detail_of(store, "night-2", "c1") is None
 
 
 def test_without_text_there_is_no_document(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1")])
-    found = conversation(store, "night-1", "c1")
+    found = detail_of(store, "night-1", "c1")
     assert found is not None
     assert found.document is None
 
@@ -78,7 +78,7 @@ def test_of_several_verdicts_of_a_judge_the_one_that_counts_is_told(store: Store
         ],
     )
     put(store, "b.jsonl", [verdict("c1", 7.0, judged_at=300, line=1)])
-    found = conversation(store, "night-1", "c1")
+    found = detail_of(store, "night-1", "c1")
     assert found is not None
     assert [(one.aspect, one.judge, one.score) for one in found.verdicts] == [
         ("humanness", "codex", 7.0),
@@ -99,4 +99,4 @@ def test_a_damaged_transcript_is_named_as_such(body: object, store: Store) -> No
     with store.writing():
         store.execute_sql("UPDATE transcript SET body = ?", (body,))
     with pytest.raises(NotAStore, match="transcript of this call is damaged"):
-        conversation(store, "night-1", "c1")
+        detail_of(store, "night-1", "c1")

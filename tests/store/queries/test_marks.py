@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.facts import call, fresh, put, state
+from tests.support.facts import call, detail_of, fresh, put, state
 from tests.support.recorded_queries import recorded_queries
 from tests.surface.store import (
     Annotation,
@@ -17,7 +17,6 @@ from tests.surface.store import (
     Store,
     add_notes,
     causes,
-    conversation,
     conversations,
     failure_matrix,
     failure_shifts,
@@ -75,7 +74,7 @@ def test_a_mark_says_where_a_call_first_went_wrong(
     put(store, "calls.jsonl", [failed("c")])
     add_notes(store, notes)
     assert places(store) == [("c", *wanted)]
-    detail = conversation(store, "night-1", "c")
+    detail = detail_of(store, "night-1", "c")
     assert detail is not None
     assert detail.call.first_failed == wanted[1]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.facts import fresh
+from tests.support.facts import detail_of, fresh
 from tests.support.tau_runs import action, check, results, rewarded, simulation, task, write_results, write_run
 from tests.surface.ingest import ingest
-from tests.surface.store import Note, Store, Writer, conversation, conversations, flow_cells, judges
+from tests.surface.store import Note, Store, Writer, conversations, flow_cells, judges
 
 CLEAN = {"summary": "Well done.", "has_errors": False, "errors": [], "cost": 0.1}
 RUDE = CLEAN | {"errors": [{"source": "agent", "severity": "minor", "reasoning": "Rude.", "turn_idx": 2}]}
@@ -79,7 +79,7 @@ def test_both_layouts_are_one_run_with_their_summary_of_judges_and_their_notes(t
         summary = ingest([tmp_path], Writer(store))
         assert (summary.unjoined.waiting, summary.annotations, summary.skipped) == (0, 1, 0)
         [_, call] = sorted(conversations(store), key=lambda call: call.conversation)
-        detail = conversation(store, call.run, "s-1")
+        detail = detail_of(store, call.run, "s-1")
         assert detail is not None
         assert [(each.judge, each.aspect, each.score, each.evidence) for each in detail.verdicts] == [
             ("tau2-review", "agent", 5.0, [3]),
@@ -97,7 +97,7 @@ def test_the_made_run_has_the_verdicts_and_notes_that_are_expected(tmp_path: Pat
         run = next(iter(conversations(store))).run
         noted: list[Note] = []
         for name, call in expected["calls"].items():
-            detail = conversation(store, run, name)
+            detail = detail_of(store, run, name)
             assert detail is not None
             found = {f"{each.judge}/{each.aspect}": each.score for each in detail.verdicts}
             assert found == call["riff"].get("judges", {})
