@@ -247,6 +247,22 @@ class TestVerdicts:
         assert self._qualities(paths[0]) == self._qualities(paths[1])
         assert not broken_rows(paths[0])
 
+    @pytest.mark.parametrize("seed", range(12))
+    def test_files_that_come_again_together_are_stored_as_if_they_were_new(self, tmp_path: Path, seed: int) -> None:
+        draw, paths = random.Random(seed), [tmp_path / "again.db", tmp_path / "new.db"]
+        before, after = ([(f"/in/{name}.jsonl", self._drawn(draw, 3)) for name in "abc"] for _ in range(2))
+        for path, times in zip(paths, ([before, after], [[], after]), strict=True):
+            with fresh(path) as store:
+                put(store, "/in/calls.jsonl", [call(f"c-{number}", flow="dental") for number in range(2)])
+                for sha256, found in zip(("old", "new"), times, strict=True):
+                    writer, files = Writer(store), [(source(name, sha256), items) for name, items in found]
+                    with writer.batch([file for file, _ in files]):
+                        for file, items in files:
+                            writer.put_file(file, items)
+        assert contents(paths[0]) == contents(paths[1])
+        assert self._qualities(paths[0]) == self._qualities(paths[1])
+        assert not broken_rows(paths[0])
+
     def _qualities(self, path: Path) -> list[tuple[Any, ...]]:
         with fresh(path) as store:
             return list(store.execute_sql("SELECT name, flow_id, quality FROM conversation ORDER BY name"))
