@@ -11,7 +11,18 @@ from typing import Any
 import pytest
 
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, state, verdict
-from tests.surface.store import CHUNK, CHUNK_BYTES, UNIT, DescribedFlow, DescribedState, Item, Skipped, Store, Writer
+from tests.surface.store import (
+    CHUNK,
+    CHUNK_BYTES,
+    UNIT,
+    DescribedFlow,
+    DescribedState,
+    Item,
+    Skipped,
+    Store,
+    Writer,
+    written_rows,
+)
 
 
 @pytest.fixture
@@ -228,8 +239,14 @@ class TestVerdicts:
             put(store, "/in/h2.jsonl", [], sha256="bb")
         assert self.humanness(path) == [("c-1", "codex", "", 2.0)]
 
+    @pytest.mark.parametrize("kept", [1, 3, None])
     @pytest.mark.parametrize("seed", range(12))
-    def test_verdicts_that_come_with_their_calls_count_as_later_ones_do(self, tmp_path: Path, seed: int) -> None:
+    def test_verdicts_that_come_with_their_calls_count_as_later_ones_do(
+        self, tmp_path: Path, seed: int, kept: int | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if kept is not None:  # at hand, as if there were too many for more
+            for bound in ("CHUNK_SCORES", "MOST_SCORES", "MOST_BLENDS"):
+                monkeypatch.setattr(written_rows, bound, kept)
         draw, paths = random.Random(seed), [tmp_path / "at-once.db", tmp_path / "one-by-one.db"]
         # In half of them no call stands twice, and no file is read twice.
         names, calls = ("abcdef", 0) if seed % 2 else ("aabbcc", 3)

@@ -211,8 +211,6 @@ class Writer:
         for item in remembered:
             if isinstance(item, ConversationFacts):
                 rows.add_call(item)
-                if rows.is_full:
-                    rows.flush()
             elif isinstance(item, JudgedScore):
                 rows.add_score(item)
                 result.scores += 1
@@ -232,6 +230,8 @@ class Writer:
                     rows.winners.add(path)
                 else:
                     result.noted += item.kind != "superseded"  # which are counted once all is settled
+            if rows.is_full:
+                rows.flush()
         rows.flush()
         result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
         result.rerun, result.winners = rows.rerun, sorted(rows.winners)
