@@ -168,9 +168,9 @@ def test_verdicts_right_behind_calls_go_in_with_them_however_slow_reading_is(
 
     class Watched(Writer):
         @contextmanager
-        def batch(self) -> Iterator[None]:
+        def batch(self, files: Iterable[SourceFile] = (), *, rebuild: bool = False) -> Iterator[None]:
             batches.append([])
-            with super().batch():
+            with super().batch(files, rebuild=rebuild):
                 yield
 
         def put_file(self, file: SourceFile, items: Iterable[StoredItem], *, rebuild: bool = False) -> FileResult:

@@ -59,7 +59,7 @@ MADE_OF_NAMES: Mapping[str, set[str]] = {
     },
     "store/riff_store/write/rows.py": {"_found", "forget_calls", "runs_of"},
     "store/riff_store/write/text_compression.py": {"renew"},
-    "store/riff_store/write/verdicts.py": {"calls_of", "touch_calls"},
+    "store/riff_store/write/verdicts.py": {"calls_of", "touch", "touch_calls"},
     "store/riff_store/write/writer.py": {"_clear", "forget_histories", "held"},
 }
 """The functions that put into a statement what is no constant: names of the schema, marks for values, or numbers."""

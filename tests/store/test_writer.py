@@ -11,7 +11,18 @@ from typing import Any
 import pytest
 
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, state, verdict
-from tests.surface.store import CHUNK, CHUNK_BYTES, UNIT, DescribedFlow, DescribedState, Item, Skipped, Store, Writer
+from tests.surface.store import (
+    CHUNK,
+    CHUNK_BYTES,
+    UNIT,
+    DescribedFlow,
+    DescribedState,
+    Item,
+    Skipped,
+    Store,
+    Writer,
+    written_rows,
+)
 
 
 @pytest.fixture
@@ -228,8 +239,14 @@ class TestVerdicts:
             put(store, "/in/h2.jsonl", [], sha256="bb")
         assert self.humanness(path) == [("c-1", "codex", "", 2.0)]
 
+    @pytest.mark.parametrize("kept", [1, 3, None])
     @pytest.mark.parametrize("seed", range(12))
-    def test_verdicts_that_come_with_their_calls_count_as_later_ones_do(self, tmp_path: Path, seed: int) -> None:
+    def test_verdicts_that_come_with_their_calls_count_as_later_ones_do(
+        self, tmp_path: Path, seed: int, kept: int | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if kept is not None:  # at hand, as if there were too many for more
+            for bound in ("CHUNK_SCORES", "MOST_SCORES", "MOST_BLENDS"):
+                monkeypatch.setattr(written_rows, bound, kept)
         draw, paths = random.Random(seed), [tmp_path / "at-once.db", tmp_path / "one-by-one.db"]
         # In half of them no call stands twice, and no file is read twice.
         names, calls = ("abcdef", 0) if seed % 2 else ("aabbcc", 3)
@@ -243,6 +260,22 @@ class TestVerdicts:
         with fresh(paths[1]) as store:
             for name, sha256, items in files:
                 put(store, name, items, sha256)
+        assert contents(paths[0]) == contents(paths[1])
+        assert self._qualities(paths[0]) == self._qualities(paths[1])
+        assert not broken_rows(paths[0])
+
+    @pytest.mark.parametrize("seed", range(12))
+    def test_files_that_come_again_together_are_stored_as_if_they_were_new(self, tmp_path: Path, seed: int) -> None:
+        draw, paths = random.Random(seed), [tmp_path / "again.db", tmp_path / "new.db"]
+        before, after = ([(f"/in/{name}.jsonl", self._drawn(draw, 3)) for name in "abc"] for _ in range(2))
+        for path, times in zip(paths, ([before, after], [[], after]), strict=True):
+            with fresh(path) as store:
+                put(store, "/in/calls.jsonl", [call(f"c-{number}", flow="dental") for number in range(2)])
+                for sha256, found in zip(("old", "new"), times, strict=True):
+                    writer, files = Writer(store), [(source(name, sha256), items) for name, items in found]
+                    with writer.batch([file for file, _ in files]):
+                        for file, items in files:
+                            writer.put_file(file, items)
         assert contents(paths[0]) == contents(paths[1])
         assert self._qualities(paths[0]) == self._qualities(paths[1])
         assert not broken_rows(paths[0])

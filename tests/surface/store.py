@@ -206,6 +206,7 @@ from riff_store.vocabulary import (
 from riff_store.vocabulary import COMPUTED as VOCABULARY_COMPUTED
 from riff_store.voice import NOISES, SOUNDS, Mark, Span, Task, TraceEntry, Voice, VoiceTurn, voice_of
 from riff_store.write import rollups, writer
+from riff_store.write import rows as written_rows
 from riff_store.write.copying import copy_store
 from riff_store.write.forgetting import forget, going_with, prepare
 from riff_store.write.names import CallNames, encodable

@@ -25,7 +25,8 @@ from riff_store.engines.sqlite_connection import COMPILER, SqliteConnection, con
 from riff_store.engines.sqlite_schema import broken_references, check_schema, create_tables, strange_values
 from riff_store.errors import NO_ROOM, NotAStore, StoreError, StoreMissing, StoreReadOnly
 
-CACHE_KIB = 16_384
+CACHE_KIB = 8_192
+"""What SQLite keeps of a store that it writes, and sorts in memory at once: a large ingest needs little more."""
 CHECKING_KIB = 65_536
 PAGE_BYTES = 8192
 """A transcript takes some 2 kB: of pages of 4096 bytes most would hold one and be half empty."""

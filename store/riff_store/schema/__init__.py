@@ -21,5 +21,5 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Make the tables of facts once one is asked for: who reads sums alone needs none, and they take as long."""
-    tables = import_module("riff_store.schema.tables")
-    return getattr(tables, name)
+    found = globals()[name] = getattr(import_module("riff_store.schema.tables"), name)
+    return found

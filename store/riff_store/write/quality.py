@@ -10,6 +10,8 @@ from riff_store.scoring import PARTS, Blend, blended, computed_blend, median
 
 _HUMANNESS = "humanness"
 _AT_ONCE = 500
+MOST_BLENDS = 8192
+"""Of so many new calls a batch keeps at hand what is computed; of the others the store is asked, if they are judged."""
 
 
 def blend_of(aspects: Mapping[str, float | None]) -> Blend | None:
@@ -41,7 +43,10 @@ def settle_all(connection: Connection) -> None:
 def settle_new(
     connection: Connection, scores: Mapping[tuple[int, int, int], float | None], blends: Mapping[int, Blend | None]
 ) -> None:
-    """Score new calls by all the verdicts on them, given by call, aspect and judge, and by what is computed of them."""
+    """Score new calls by all the verdicts on them, given by call, aspect and judge, and by what is computed of them.
+
+    They are in the store already, for what is not in `blends`.
+    """
     humanness = connection.execute("SELECT id FROM aspect WHERE name = ?", (_HUMANNESS,)).fetchone()
     judged: dict[int, list[float]] = {}
     for (call, aspect, judge), score in scores.items():
@@ -49,8 +54,9 @@ def settle_new(
             judged.setdefault(call, []).append(score)
     connection.executemany(
         "UPDATE conversation SET quality = ? WHERE id = ?",
-        [(blended(blend, median(judged[call])), call) for call in judged if (blend := blends[call]) is not None],
+        [(blended(blend, median(judged[call])), call) for call in judged if (blend := blends.get(call)) is not None],
     )
+    settle_quality(connection, judged.keys() - blends.keys())
 
 
 def settle_quality(connection: Connection, calls: Iterable[int]) -> None:

@@ -25,9 +25,9 @@ Verdict: TypeAlias = tuple[Cell, tuple[int, str, int], float | None]
 class Changes:
     """Describe what a batch has changed so far.
 
-    Calls from the key `first` on are new, and `next` is the key of the next one; `blends` are of these. `shrunk` cells
-    have lost calls. `judged` has the verdicts on new calls by the keys of their files, and `None` for a file that
-    judges others as well.
+    Calls from the key `first` on are new, and `next` is the key of the next one; `blends` are of the first of these.
+    `shrunk` cells have lost calls. `judged` has the verdicts on new calls by the keys of their files, and `None` for a
+    file that judges others as well, or many.
     """
 
     first: int

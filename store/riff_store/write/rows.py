@@ -20,14 +20,17 @@ from riff_store.scoring import blended
 from riff_store.vocabulary import UNKNOWN_SEGMENT
 from riff_store.write.names import Keys, Names, day_of, encodable
 from riff_store.write.notes import merge_notes, row_of
-from riff_store.write.quality import blend_of
-from riff_store.write.rollups import Changes, Verdict, shrink
+from riff_store.write.quality import MOST_BLENDS, blend_of
+from riff_store.write.rollups import Changes, shrink
 from riff_store.write.text_compression import TextCompressor
 from riff_store.write.verdicts import calls_of
 
 CHUNK = 500
 CHUNK_BYTES = 16 * 1024 * 1024
 """So many calls, or bytes of their texts, are collected before they are inserted."""
+CHUNK_SCORES = 10 * CHUNK
+MOST_SCORES = 10 * CHUNK_SCORES
+"""So many verdicts of a file are collected, and are kept at hand until the end of its batch; more are read again."""
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
@@ -161,7 +164,7 @@ class Rows:
     @property
     def is_full(self) -> bool:
         """Return whether so much was collected that it should be inserted."""
-        return len(self._pending) >= CHUNK or self._bytes >= CHUNK_BYTES
+        return len(self._pending) >= CHUNK or self._bytes >= CHUNK_BYTES or len(self._scores) >= CHUNK_SCORES
 
     def add_call(self, facts: ConversationFacts) -> None:
         """Take a call; it replaces an earlier one of this file that is the same."""
@@ -260,8 +263,7 @@ class Rows:
     def _judge(self) -> None:
         """Make the rows of verdicts, each with the call that it is of, if that is in the store."""
         names, table, first = self._names, self._tables[m.JudgedScore], self._changed.first
-        new: list[Verdict] = []
-        judged = self._changed.judged.get(self._source_file, [])
+        judged = self._changed.judged.setdefault(self._source_file, [])
         keys = [(names.runs[score.run], encodable(score.conversation)) for _, score in self._scores]
         calls = calls_of(self._connection, keys)
         for key, (line, score) in zip(keys, self._scores, strict=True):
@@ -276,13 +278,12 @@ class Rows:
                 _text(score.rationale), _text(score.prompt_version),
                 None if score.evidence is None else json.dumps(score.evidence), flow, agent, score.trial, call,
             )  # fmt: skip
-            if call is not None and call >= first:
+            if call is not None and judged is not None:
                 at = -1 if score.judged_at is None else score.judged_at
-                new.append(((call, aspect, judge), (at, self._path, line), score.score))
-            elif call is not None:
-                judged = None
+                judged.append(((call, aspect, judge), (at, self._path, line), score.score))
+                if call < first or len(judged) > MOST_SCORES:
+                    judged = self._changed.judged[self._source_file] = None
         self._scores.clear()
-        self._changed.judged[self._source_file] = None if judged is None else judged + new
 
     def _call_row(self, key: int, identity: Identity, facts: ConversationFacts, keys: Sequence[_ColumnKeys]) -> None:
         """Make the row of a call: a column has what the facts have by its name, unless it is named here."""
@@ -295,7 +296,9 @@ class Rows:
         row[_AT["error"]] = _text(facts.error)
         row[_AT["origin"]] = None if facts.origin == "observed" else facts.origin
         row[_AT["source_file"]] = self._source_file
-        blend = self._changed.blends[key] = blend_of(facts.aspects)
+        blend = blend_of(facts.aspects)
+        if len(self._changed.blends) < MOST_BLENDS:
+            self._changed.blends[key] = blend
         row[_AT["quality"]] = row[_AT["computed_quality"]] = None if blend is None else blended(blend, None)
         row[_AT["path"]] = None if facts.path is None else self._names.path(facts.path)
         row[_AT["lost"]] = max((state.lost for state in facts.states if state.lost is not None), default=None)

@@ -7,10 +7,10 @@ judge on one aspect of a call the latest `judged_at` counts; ties go to the late
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store.chunks import drop_calls, drop_keys
 from riff_store.engines.engine import BulkConnection, Connection
@@ -27,12 +27,15 @@ CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY
 
 _OF_SCORES = """
 INSERT INTO touched_name SELECT DISTINCT run_id, conversation_name FROM judged_score
-WHERE source_file_id = ? ON CONFLICT DO NOTHING"""
+WHERE {} ON CONFLICT DO NOTHING"""
 
-_OF_CALLS = """
-INSERT INTO touched_name SELECT c.run_id, c.name FROM conversation c
-WHERE c.source_file_id = ? AND EXISTS
-  (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name) ON CONFLICT DO NOTHING"""
+# What was touched before its file came again, with verdicts on new calls alone, is joined and counted with these.
+_DROP_SETTLED = """
+DELETE FROM touched_name WHERE NOT EXISTS
+  (SELECT 1 FROM judged_score j WHERE j.run_id = touched_name.run_id AND j.conversation_name = touched_name.name
+     AND (j.source_file_id NOT IN ({}) OR j.conversation_id NOT IN (SELECT id FROM conversation)))
+  AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.run_id = touched_name.run_id AND c.name = touched_name.name
+     AND c.id < ?)"""
 
 _OF_NEW_CALLS = """
 INSERT INTO touched_name SELECT c.run_id, c.name FROM conversation c
@@ -131,19 +134,23 @@ def begin(connection: Connection) -> None:
     connection.execute("DELETE FROM touched_name")
 
 
-def touch(connection: Connection, source_file: int) -> None:
-    """Note the names of the judged calls of a file, and of those that it judges, before they are taken away."""
+def touch(connection: Connection, theirs: str, files: Sequence[int]) -> None:
+    """Note the names of the judged calls of files, and of those that they judge, before they are taken away.
+
+    `theirs` is what SQL asks of a row to be of one of these `files`.
+    """
     if _any_verdict(connection):
-        connection.execute(_OF_SCORES, (source_file,))
-        connection.execute(_OF_CALLS, (source_file,))
+        connection.execute(_OF_SCORES.format(theirs), files)
+        touch_calls(connection, f"(SELECT run_id, name FROM conversation WHERE {theirs}) c", files)
 
 
-def touch_calls(connection: Connection, calls: str) -> None:
+def touch_calls(connection: Connection, calls: str, values: Sequence[Any] = ()) -> None:
     """Note the names of those of some calls that are judged, given as what follows FROM, where they are called `c`."""
     connection.execute(
         f"INSERT INTO touched_name SELECT DISTINCT c.run_id, c.name FROM {calls} WHERE EXISTS"
         " (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"
-        " ON CONFLICT DO NOTHING"
+        " ON CONFLICT DO NOTHING",
+        values,
     )
 
 
@@ -163,11 +170,13 @@ def choose_verdicts(connection: BulkConnection, changed: Changes) -> set[Cell]:
     """
     if not _any_verdict(connection) and not _any_touched(connection):
         return set()
+    of_new = (str(key) for key, verdicts in changed.judged.items() if verdicts is not None)
+    connection.execute(_DROP_SETTLED.format(", ".join(("0", *of_new))), (changed.first,))
     connection.execute(_OF_NEW_CALLS, (changed.first, changed.last))
     _join(connection)
     _count_new(connection, changed)
     of_others = sorted(key for key, verdicts in changed.judged.items() if verdicts is None)
-    connection.executemany(_OF_SCORES, [(key,) for key in of_others])
+    connection.executemany(_OF_SCORES.format("source_file_id = ?"), [(key,) for key in of_others])
     if not _any_touched(connection):
         return set()
     cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from riff_store import chunks, schema
 from riff_store.annotations import CodesInUse
@@ -75,6 +75,7 @@ class Writer:
         self._takes_back = takes_back
         self._texts = TextCompressor(self._connection)
         self._changed = Changes(1, 1)
+        self._cleared: set[int] = set()
         self._rank: Mapping[str, int] = {}
         self._codes: CodesInUse | None = None
 
@@ -113,13 +114,21 @@ class Writer:
         return result
 
     @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Yield one transaction around any number of files; verdicts and sums are settled at its end."""
+    def batch(self, files: Iterable[SourceFile] = (), *, rebuild: bool = False) -> Iterator[None]:
+        """Yield one transaction around any number of files; verdicts and sums are settled at its end.
+
+        What those of `files` had that are not as they were is taken away at once, which is quicker than file by file:
+        all of them are put in this batch, or it fails.
+        """
         try:
             with self._store.writing():
                 self._forget()  # another process may have written since
                 self._changed = no_changes(self._connection)
                 verdicts.begin(self._connection)
+                paths = {stored_path(file.path): file for file in files}
+                found = self._by_path("SELECT path, id FROM source_file WHERE path IN ({})", paths)
+                self._cleared = {key for path, key in found if rebuild or self.known(paths[path]) is None}
+                self._clear(sorted(self._cleared))
                 yield
                 verdicts.settle(self._store, self._changed)
                 if self._store.engine.tells:
@@ -210,8 +219,6 @@ class Writer:
         for item in remembered:
             if isinstance(item, ConversationFacts):
                 rows.add_call(item)
-                if rows.is_full:
-                    rows.flush()
             elif isinstance(item, JudgedScore):
                 rows.add_score(item)
                 result.scores += 1
@@ -231,6 +238,8 @@ class Writer:
                     rows.winners.add(path)
                 else:
                     result.noted += item.kind != "superseded"  # which are counted once all is settled
+            if rows.is_full:
+                rows.flush()
         rows.flush()
         result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
         result.rerun, result.winners = rows.rerun, sorted(rows.winners)
@@ -261,8 +270,10 @@ class Writer:
             )
             return int(added.fetchone()[0]), False
         key = int(found[0])
-        self._clear(key)
-        self._codes = None  # some may have gone with what it had brought
+        if key in self._cleared:
+            self._cleared.remove(key)
+        else:
+            self._clear([key])
         self._connection.execute(
             "UPDATE source_file SET kind = ?, sha256 = ?, size = ?, reader = ?, with_text = ?, context = ?"
             " WHERE id = ?",
@@ -270,15 +281,21 @@ class Writer:
         )
         return key, True
 
-    def _clear(self, key: int) -> None:
-        """Take away what a file had brought; cells that it was in are summed again."""
-        cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
-        shrink(self._connection, self._changed, self._connection.execute(cells, (key,)).fetchall())
-        verdicts.touch(self._connection, key)
-        forget_calls(self._connection, "source_file_id = ?", key)
-        described = ("described_state", "described_edge", "flow_contract")
-        for table in ("judged_score", "annotation", "skipped_input", *described):
-            self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
+    def _clear(self, keys: Sequence[int]) -> None:
+        """Take away what files had brought; cells that they were in are summed again."""
+        for start in range(0, len(keys), _PATHS):
+            some = keys[start : start + _PATHS]
+            theirs = f"source_file_id IN ({', '.join('?' * len(some))})"
+            cells = f"SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE {theirs}"
+            shrink(self._connection, self._changed, self._connection.execute(cells, some).fetchall())
+            verdicts.touch(self._connection, theirs, some)
+            forget_calls(self._connection, theirs, *some)
+            described = ("described_state", "described_edge", "flow_contract")
+            for table in ("judged_score", "annotation", "skipped_input", *described):
+                self._connection.execute(f"DELETE FROM {table} WHERE {theirs}", some)
+            for key in some:
+                self._changed.judged.pop(key, None)
+            self._codes = None  # some may have gone with what they had brought
 
     def orphaned(self) -> list[str]:
         """Return paths of files whose call yielded to another file's that has it no more: read them again."""
@@ -301,17 +318,16 @@ class Writer:
 
     def held(self, paths: Iterable[str]) -> dict[str, HeldInput]:
         """Return of each file how many calls the store has from it, and how much of it does not count, and why."""
-        found: dict[str, HeldInput] = {}
+        counts = f"s.conversations, {NOTES.format('replaced')}, {NOTES.format('superseded')}, skipped, {FIRST_REASON}"
+        rows = self._by_path(f"SELECT s.path, {counts} FROM source_file s WHERE s.path IN ({{}})", paths)
+        return {path: HeldInput(*counts) for path, *counts in rows}
+
+    def _by_path(self, question: str, paths: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield what a question answers of paths, which are put where its braces are."""
         wanted = list(paths)
         for start in range(0, len(wanted), _PATHS):
             some = tuple(wanted[start : start + _PATHS])
-            rows = self._store.execute_sql(
-                f"SELECT s.path, s.conversations, {NOTES.format('replaced')}, {NOTES.format('superseded')}, skipped,"
-                f" {FIRST_REASON} FROM source_file s WHERE s.path IN ({', '.join('?' * len(some))})",
-                some,
-            )
-            found |= {path: HeldInput(*counts) for path, *counts in rows}
-        return found
+            yield from self._store.execute_sql(question.format(", ".join("?" * len(some))), some)
 
     def settle_unended(self) -> None:
         """Let reports of calls before their end be no loss if the store has these by now."""
