@@ -7,7 +7,9 @@ an environment variable, `RIFF_TUI_<KEY>`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 APP = "riff-tui"
 STORE_NAME = "store.db"
+_UNDER_HOME = {"config": ".config", "data": ".local/share", "state": ".local/state"}
 _LARGEST = 1024 * 1024
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off", ""})
@@ -203,15 +206,17 @@ def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> 
 
 def _own_directory(kind: Literal["config", "data", "state"]) -> Path:
     """Return one of the user's directories for this program; raise `UsageError` for a user without a home directory."""
-    import platformdirs
+    named, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
+    if os.path.isabs(named):
+        return Path(named, APP)
+    if not os.path.isabs(home):
+        import pwd
 
-    try:
-        path = Path(getattr(platformdirs, f"user_{kind}_dir")(APP, appauthor=False))
-    except RuntimeError:
-        path = Path("~")
-    if not path.is_absolute():
+        with suppress(KeyError):
+            home = pwd.getpwuid(os.getuid()).pw_dir
+    if not os.path.isabs(home):
         raise UsageError("there is no home directory to keep things in; set HOME, or name a store with --store")
-    return path
+    return Path(home, "Library/Application Support" if sys.platform == "darwin" else _UNDER_HOME[kind], APP)
 
 
 def _table(name: str, form: str, environ: Mapping[str, str] | None) -> tuple[Path | None, dict[str, Any]]:

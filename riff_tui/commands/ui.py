@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -122,6 +123,8 @@ def explore(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {command}"
         )
+    # All that the explorer loads lasts as long as it does, and it looks for garbage once its first rows are shown.
+    gc.disable()
     from riff_tui.tui import StartOptions, run_explorer
 
     start = StartOptions(

@@ -7,7 +7,6 @@ import contextlib
 import io
 import os
 import re
-import shutil
 import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
@@ -65,6 +64,8 @@ def standard_output(*, ascii_only: bool = False) -> Output:
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="replace", newline="\n")
         return Output(stream, None, wants_color(False), ascii_only, ascii_only)
+    import shutil
+
     if reconfigure is not None:
         reconfigure(errors="replace")
     poor = os.environ.get("TERM") == "linux" or not _can_show(stream.encoding, _GLYPHS)

@@ -146,6 +146,12 @@ class Explorer(QuietApp, inherit_bindings=False):
         return any([controls.opening.take_failure(), controls.navigator.take_failure()])
 
     async def on_explorer_screen_opened(self) -> None:
+        if not gc.isenabled():
+            # What was made until the first rows lasts. Lines and tables that are shown no more refer to each other, and
+            # only a search for garbage takes them.
+            gc.freeze()
+            gc.set_threshold(4_000, 5, 2)
+            gc.enable()
         await self.answer_typed_ahead()
 
     async def run_async(self, **options: Any) -> Any:
@@ -308,10 +314,6 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         on_page=is_in_browser(),
         actions=actions,
     )
-    # What was made until here lasts. Lines and tables that are shown no more refer to each other, and only a search for
-    # garbage takes them.
-    gc.freeze()
-    gc.set_threshold(4_000, 5, 2)
     explorer.run(mouse=found.mouse)
     for said in explorer.write_pending_notes():
         say(said)

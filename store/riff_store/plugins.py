@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import TypeVar
 
 _Added = TypeVar("_Added")
@@ -19,6 +24,8 @@ def load_plugins(
     `refusal` shows why one cannot be used beside those that were found before it, empty if it can. Order is that of
     names, whatever was installed first.
     """
+    if "importlib.metadata" not in sys.modules and not _may_be_named(group):
+        return {}, []
     from importlib.metadata import entry_points
 
     found: dict[str, _Added] = {}
@@ -36,6 +43,24 @@ def load_plugins(
         else:
             found[point.value] = added
     return found, problems
+
+
+def _may_be_named(group: str) -> bool:
+    """Return whether a distribution may name a group, without loading what reads all about distributions."""
+    if any(hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder):
+        return True
+    for folder in sys.path:
+        try:
+            named = [name for name in os.listdir(folder or ".") if name.lower().endswith("-info")]
+        except NotADirectoryError:  # an archive
+            return True
+        except OSError:
+            continue
+        for name in named:
+            with suppress(OSError):
+                if group.encode() in Path(folder, name, "entry_points.txt").read_bytes():
+                    return True
+    return False
 
 
 def name_refusal(word: str, names: Sequence[str], taken: Iterable[str]) -> str:

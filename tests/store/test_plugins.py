@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -24,6 +29,33 @@ def loading(monkeypatch: pytest.MonkeyPatch, raised: BaseException | None) -> tu
 
 def test_objects_are_found_by_what_the_entry_point_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert loading(monkeypatch, None) == ({"words:YES": "yes"}, [])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_distribution_is_found_wherever_python_finds_its_modules(tmp_path: Path, packed: bool) -> None:
+    files = {"words.py": "YES = 'yes'\n", "words-1.dist-info/entry_points.txt": f"[{GROUP}]\na = words:YES\n"}
+    place = tmp_path / "words.zip"
+    with ZipFile(place, "w") as archive:
+        for name, text in {**files, "words-1.dist-info/METADATA": "Name: words\nVersion: 1\n"}.items():
+            archive.writestr(name, text)
+        if not packed:
+            archive.extractall(tmp_path)
+    assert loaded_by(place if packed else tmp_path) == "{'words:YES': 'yes'} True"
+
+
+def test_without_one_nothing_about_distributions_is_read(tmp_path: Path) -> None:
+    assert loaded_by(tmp_path) == "{} False"
+
+
+def loaded_by(place: Path) -> str:
+    """What a process finds that has a place beside its own, and whether it read all about distributions."""
+    code = (
+        "import sys; from riff_store.plugins import load_plugins; "
+        f"print(load_plugins({GROUP!r}, 'word', str, lambda word, others: '')[0], 'importlib.metadata' in sys.modules)"
+    )
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", code], env=surroundings, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 @pytest.mark.parametrize("raised", [KeyError("words"), SystemExit(7), GeneratorExit()])

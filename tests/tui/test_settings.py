@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
@@ -110,12 +113,23 @@ def test_the_default_store_and_state_lie_in_the_users_directories(
     assert state_directory() == tmp_path / "state" / "riff-tui"
 
 
-def test_without_a_home_directory_only_the_default_store_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def homeless(*names: str, appauthor: bool) -> str:
-        raise RuntimeError("Could not determine home directory.")
+def test_without_a_home_in_the_environment_that_of_the_account_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pwd.getpwuid", lambda user: SimpleNamespace(pw_dir=str(tmp_path)))
+    for name in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, "relative")
+    below = "Library/Application Support" if sys.platform == "darwin" else ".local/share"
+    assert store_location(Settings()) == str(tmp_path / below / "riff-tui" / "store.db")
 
-    for kind in ("config", "data", "state"):
-        monkeypatch.setattr(f"platformdirs.user_{kind}_dir", homeless)
+
+def test_without_a_home_directory_only_the_default_store_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(user: int) -> NoReturn:
+        raise KeyError(user)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, "")
     assert store_location(load({}, store="own.db")) == "own.db"
     with pytest.raises(UsageError, match="name a store with --store"):
         store_location(load({}))

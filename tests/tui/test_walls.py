@@ -66,6 +66,8 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
 def test_a_dump_for_programs_asks_nothing_of_what_stands_above_rows(tiny: Path) -> None:
     found = loaded(_RUN, "dump", "flows", "--format", "csv", "--store", str(tiny))
     assert "riff_tui.output.sinks.csv" in found
+    assert not found & {"hashlib", "platformdirs", "random", "shutil", "socket", "tempfile"}
+    assert sum(name.startswith("riff_") for name in found) <= 71
     assert not found & {"riff_store.queries.worklist", "riff_store.queries.steps", "riff_tui.text.palette"}
 
 
