@@ -168,14 +168,15 @@ def _of_visits(call: Conversation, stream: Stream, visits: Sequence[Visit], plac
     last = max((place for place, visit in enumerate(visits) if visit.state not in outcomes), default=None)
     if last is None:
         return _failure(call, _end(call), None, None, "none")
-    found = [
-        each._replace(visit=_working(min(each.visit, last), visits, outcomes))
-        for each in _all_found(call, stream, visits, places, last)
-    ]
-    first = min(found, key=lambda each: (each.visit, _RANKS[each.kind]))
-    before = visits[first.visit - 1].state if first.visit else None
+
+    def working(found: _Found) -> int:
+        return _working(min(found.visit, last), visits, outcomes)
+
+    first = min(_all_found(call, stream, visits, places, last), key=lambda each: (working(each), _RANKS[each.kind]))
+    at = working(first)
+    before = visits[at - 1].state if at else None
     return _failure(
-        call, first.moment, before, visits[first.visit].state, first.kind, first.detail, first.error, first.tool,
+        call, first.moment, before, visits[at].state, first.kind, first.detail, first.error, first.tool,
         tool_name=first.detail if first.kind == "missing action" else None,
     )  # fmt: skip
 
@@ -196,7 +197,8 @@ def _all_found(
 ) -> Iterator[_Found]:
     """Yield all that went wrong in a call and was not made good, within a kind in the order in which it happened."""
     derived = call.origin == DERIVED
-    yield from _guard_errors(call, visits, derived)
+    if any(guard.startswith("error ") for guard in stream.guards):
+        yield from _guard_errors(call, visits, derived)
     yield from _tool_errors(call, places)
     yield from _wrong_slots(call, visits, last)
     yield from _left_without(call, stream, visits)
@@ -214,8 +216,6 @@ def _all_found(
 def _guard_errors(call: Conversation, visits: Sequence[Visit], derived: bool) -> Iterator[_Found]:
     evaluated = [(at, each) for at, each in enumerate(call.events) if type(each) is GuardEvaluated]
     raised = [(at, each) for at, each in evaluated if says_something(each.error)]
-    if not raised:
-        return
     # Where states are derived, a tool that failed is a guard that raised: the call of the tool shows more.
     tools = {tool.name for tool in call.tool_calls} if derived else frozenset[str]()
     well = {each.guard: at for at, each in evaluated if not says_something(each.error)}

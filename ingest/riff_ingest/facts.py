@@ -77,7 +77,7 @@ def facts_of(
         success=success,
         error_count=call.error_count(),
         defects=sum(defects.values()),
-        typed=sum(1 if latency > TYPING * 1000 else -1 for latency in latencies) if latencies else None,
+        typed=2 * len([each for each in latencies if each > TYPING * 1000]) - len(latencies) if latencies else None,
         aspects=aspects,
         states=states,
         tools=tools,
@@ -182,9 +182,13 @@ def _times_that_run_back(call: Conversation) -> int:
     """Return how often a time is before the one before it, in that list of the call in which it is most often."""
     most = 0
     for items in (call.turns, call.events, call.tool_calls):
-        times = [item.t for item in items if item.t is not None]
-        if times != sorted(times):
-            most = max(most, sum(later < earlier for earlier, later in pairwise(times)))
+        times: list[Any] = [item.t for item in items]
+        try:
+            if times == sorted(times):
+                continue
+        except TypeError:  # some have none
+            times = [t for t in times if t is not None]
+        most = max(most, sum(later < earlier for earlier, later in pairwise(times)))
     return most
 
 
@@ -231,18 +235,19 @@ def touched_by(
     call: Conversation, stream: Stream, states: list[StateAspects], tools: list[ToolAspects]
 ) -> Touched | None:
     """Return what a call touched of its flow, `None` if nothing shows that it touched anything."""
-    places: dict[str, int | None] = {row.state: row.position for row in states}
+    of_states: dict[str, int | None] = {row.state: row.position for row in states}
+    # An outcome that a call came to as it left a state is before what it entered next.
+    outcomes = stream.outcomes if call.events else stream.outcomes.keys() & of_states.keys()
+    places: dict[str, Any] = dict.fromkeys(outcomes) | of_states
     if call.events:
         places |= stream.outcome_positions
-        places |= {outcome: None for outcome in stream.outcomes if outcome not in places}
     in_order = None not in places.values()
-    # An outcome that a call came to as it left a state is before what it entered next.
-    names = sorted(places, key=lambda name: (places[name], name not in stream.outcomes)) if in_order else sorted(places)
-    place_of = {name: place for place, name in enumerate(names)}
-    visited, edges = len(names), set()
-    for row in states:
-        for target in row.to_states:
-            edges.add((place_of[row.state], place_of.setdefault(target, len(place_of))))
+    names = sorted(places, key=places.__getitem__) if in_order else sorted(places)
+    visited = len(names)
+    place_of = dict(zip(names, range(visited), strict=True))
+    edges = [
+        (place_of[row.state], place_of.setdefault(target, len(place_of))) for row in states for target in row.to_states
+    ]
     slots = stream.filled | {slot for slot, value in call.slots.items() if value is not None}
     called = {row.tool for row in tools if row.n}
     if not (place_of or slots or stream.guards or called):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
@@ -295,7 +295,8 @@ def _ahead(plans: Sequence[InputPlan], workers: _Workers) -> Iterator[tuple[Inpu
         plan, future = waiting.popleft()
         ahead -= plan.file.size
         if future is not None:
-            yield plan, unpacked(future.result())
+            items = unpacked(future.result())
+            yield plan, load(plan) if items is None else items
         else:
             yield plan, _shared(plan, workers) if _is_shared(plan) else load(plan)
         fill()
@@ -312,9 +313,9 @@ def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
     waiting: deque[tuple[_Piece, Future[_Loaded]]] = deque()
     # The first piece is read before the others are given away, since it gives most contracts.
     for lines in pieces:
-        found = _load_piece(plan, _Piece(lines, told))
-        told = told | found.given
-        yield from unpacked(found.items)
+        first, contracts = _read_piece(plan, _Piece(lines, told))
+        yield from first
+        told = told | contracts.given
         break
 
     def fill() -> None:
@@ -327,10 +328,13 @@ def _shared(plan: InputPlan, workers: _Workers) -> Iterator[Item]:
     while waiting:
         piece, future = waiting.popleft()
         found = future.result()
-        if any(told.get(key) != piece.before.get(key) for key in found.asked):
-            found = _load_piece(plan, piece._replace(before=told))
-        told = told | found.given
-        yield from unpacked(found.items)
+        is_known = all(told.get(key) == piece.before.get(key) for key in found.asked)
+        items, given = unpacked(found.items) if is_known else None, found.given
+        if items is None:
+            items, contracts = _read_piece(plan, piece._replace(before=told))
+            given = contracts.given
+        yield from items
+        told = told | given
         fill()
     yield from left_out(broken)
 
@@ -348,12 +352,17 @@ def _pieces(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, byte
         yield piece
 
 
-def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
+def _read_piece(plan: InputPlan, piece: _Piece) -> tuple[Iterable[Item], Contracts]:
     if plan.source is None or plan.source.read_some is None:
         raise ValueError(f"{plan.file.kind} cannot be read in pieces")
     contracts = Contracts(piece.before)
     found = plan.source.read_some(Path(plan.file.path), plan.context, piece.lines, contracts)
-    return _Loaded(packed(scored(plan, found)), contracts.given, contracts.asked)
+    return scored(plan, found), contracts
+
+
+def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
+    items, contracts = _read_piece(plan, piece)
+    return _Loaded(packed(items), contracts.given, contracts.asked)
 
 
 def _begin(of_parent: Limits) -> None:
@@ -385,23 +394,24 @@ def _load_whole(plan: InputPlan) -> _Packed:
 
 def packed(items: Iterable[Item]) -> _Packed:
     """Return items as they pass from process to process: packed by kind, which takes far less than to pickle them."""
-    return [(kind, _packed_kind(kind, list(some))) for kind, some in groupby(items, type)]
+    return [(kind, _packed_kind(list(some))) for kind, some in groupby(items, type)]
 
 
-def _packed_kind(kind: type[Item], items: list[Item]) -> bytes | list[Item]:
+def _packed_kind(items: list[Item]) -> bytes | list[Item]:
     """Pack items of a kind; what a plug-in hands on may not fit, such as half of a character, and is left as it is."""
     try:
-        packed = msgspec.msgpack.encode(items)
-        _decoder(kind).decode(packed)
+        return msgspec.msgpack.encode(items)
     except (msgspec.MsgspecError, OverflowError, UnicodeError):
         return items
-    return packed
 
 
-def unpacked(kinds: _Packed) -> Iterator[Item]:
-    """Yield the items that were packed, in their order."""
-    for kind, some in kinds:
-        yield from _decoder(kind).decode(some) if isinstance(some, bytes) else some
+def unpacked(kinds: _Packed) -> Iterable[Item] | None:
+    """Return the items that were packed, in their order; `None` if one does not fit its kind: read it again here."""
+    try:
+        found = [_decoder(kind).decode(some) if isinstance(some, bytes) else some for kind, some in kinds]
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+    return chain.from_iterable(found)
 
 
 @lru_cache

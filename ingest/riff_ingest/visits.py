@@ -36,18 +36,21 @@ def visits_of(events: Iterable[Event]) -> list[Visit]:
     filled: set[str] = set()
     entries: dict[str, int] = {}
     known: dict[str, int] = {}
+    current: Visit | None = None  # which nothing has left
     for at, event in enumerate(events):
-        current = visits[-1] if visits and visits[-1].open else None
         if type(event) is StateEntered:
             if current is not None:
                 _close(current, event.t, event.state, at)
-            entries[event.state] = entries.get(event.state, 0) + 1
-            loops = entries[event.state] >= LOOPING and known[event.state] == len(filled)
-            known[event.state] = len(filled)
-            visits.append(Visit(event.state, event.t, at, loops))
+            state = event.state
+            entries[state] = entries.get(state, 0) + 1
+            loops = entries[state] >= LOOPING and known[state] == len(filled)
+            known[state] = len(filled)
+            current = Visit(state, event.t, at, loops)
+            visits.append(current)
         elif type(event) is StateExited:
             if current is not None and event.state == current.state:
                 _close(current, event.t, event.to_state, at)
+                current = None
         elif type(event) is SlotFilled and event.value is not None:
             filled.add(event.slot)
     return visits

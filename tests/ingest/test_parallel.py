@@ -82,4 +82,15 @@ def test_a_file_that_is_shared_gives_the_rows_of_one_that_is_not(
 def test_what_a_plug_in_reads_passes_between_processes_even_where_it_is_half_a_character() -> None:
     said = JudgedScore("night", "c-1", "codex", 7.5, None, evidence=[1, 2])
     items: list[Item] = [said, said, Skipped("defect", 3, "half a \ud83d is left"), Skipped("skipped", 4, "no"), said]
-    assert list(parallel.unpacked(parallel.packed(items))) == items
+    found = parallel.unpacked(parallel.packed(items))
+    assert found is not None
+    assert list(found) == items
+
+
+def test_what_does_not_fit_its_kind_is_read_again_where_it_is_written() -> None:
+    unfit: Any = 7
+    said: list[Item] = [
+        JudgedScore("night", "c-1", "codex", 7.5, None),
+        JudgedScore("night", unfit, "codex", 1.0, None),
+    ]
+    assert parallel.unpacked(parallel.packed(said)) is None
