@@ -29,6 +29,8 @@ SLICES = ("persona", "scenario")
 """What the calls of a span are summed by, beside their flow and agent: filters on these need not read each call."""
 
 CALL_IDS = "call.id"
+ROWS = "rows"
+"""Names, after a kind of rows, how many of them each call has."""
 SPAN = "span"
 """Names the chunk of a span whose calls were summed."""
 

@@ -17,13 +17,25 @@ from numpy.typing import NDArray
 from riff_store.arrays import rows
 from riff_store.arrays.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
 from riff_store.arrays.rows import UnpackedCalls
-from riff_store.chunks import CALL_IDS, ENDS, ROWS_OF_CALLS, Ask, groups_between, keys_of, packed_groups, score_name
+from riff_store.chunks import (
+    CALL_IDS,
+    ENDS,
+    ROWS,
+    ROWS_OF_CALLS,
+    Ask,
+    groups_between,
+    keys_of,
+    packed_groups,
+    score_name,
+)
 from riff_store.database import Store
 from riff_store.errors import StoreError
 
 Keys: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int32]
+_FromRows: TypeAlias = Callable[[UnpackedCalls], NDArray[Any]]
+_Unpack: TypeAlias = Callable[[bytes, int, Places | None], NDArray[Any]]
 
 BLOCK_GROUPS = 16
 _ROWS_OF_CALLS = tuple(f"{kind}." for kind in ROWS_OF_CALLS)
@@ -126,11 +138,17 @@ class Block:
 
     def figures_of(self, kind: str, name: str, at: Places | None = None) -> Floats:
         """Return a column of rows of calls (`state` or `transition`) as numbers; nan is not measured."""
-        return self._read(f"{kind}.{name}", decode, lambda calls: calls.figures_of(kind, name), at)
+        return self._of_rows(kind, name, decode, lambda calls: calls.figures_of(kind, name), at)
 
     def keys_of(self, kind: str, name: str, at: Places | None = None) -> Keys:
         """Return a column of rows of calls as keys."""
-        return self._read(f"{kind}.{name}", decode_keys, lambda calls: _keys(calls.figures_of(kind, name)), at)
+        return self._of_rows(kind, name, decode_keys, lambda calls: _keys(calls.figures_of(kind, name)), at)
+
+    def _of_rows(self, kind: str, name: str, unpack: _Unpack, from_rows: _FromRows, at: Places | None) -> NDArray[Any]:
+        found = self._read(f"{kind}.{name}", unpack, from_rows, at)
+        if found.size != (self._before(kind)[-1] if at is None else at.size):
+            raise StoreError(*DAMAGED)
+        return found
 
     def calls_of(self, kind: str) -> Places:
         """Return of each row of a call the place of that call in this block."""
@@ -148,14 +166,10 @@ class Block:
         """Return how many rows the calls before each have, and on all of them."""
         found = self._rows_before.get(kind)
         if found is None:
-            keys = self._read(f"{kind}.call", decode_keys, lambda calls: _keys(calls.figures_of(kind, "call")))
-            first, last = int(self.ids[0]), int(self.ids[-1])
-            if keys.size and (keys[0] < first or keys[-1] > last or (keys[1:] < keys[:-1]).any()):
+            sizes = self._read(f"{kind}.{ROWS}", decode_keys, lambda calls: _keys(calls.row_counts(kind)))
+            if sizes.min(initial=0) < 0 or sizes.sum() > np.iinfo(np.int32).max:
                 raise StoreError(*DAMAGED)
-            sizes = np.bincount(keys - first, minlength=last + 1 - first)[self.ids - first]
             found = self._rows_before[kind] = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
-            if found[-1] != keys.size:
-                raise StoreError(*DAMAGED)
         return found
 
     def judged_rows(self) -> set[tuple[int, int]]:
@@ -165,8 +179,8 @@ class Block:
     def _read(
         self,
         name: str,
-        unpack: Callable[[bytes, int, Places | None], NDArray[Any]],
-        from_rows: Callable[[UnpackedCalls], NDArray[Any]],
+        unpack: _Unpack,
+        from_rows: _FromRows,
         at: Places | None = None,
         absent: bool = False,
     ) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from riff_store.arrays.encoding import MOST_ROWS, Floats, Places, decode, is_uns
 from riff_store.arrays.rows import Chunk
 from riff_store.arrays.spans import sealed
 from riff_store.arrays.sums import call_rows, least_rows, score_rows, state_rows, step_rows, sums_of_span, tool_rows
-from riff_store.chunks import CALL_IDS, CALLS, ROWS_OF_CALLS, SPAN, Ask, keys_of, keys_of_span
+from riff_store.chunks import CALL_IDS, CALLS, ROWS, ROWS_OF_CALLS, SPAN, Ask, keys_of, keys_of_span
 from riff_store.database import Store
 from riff_store.errors import StoreError
 from riff_store.schema.sums import Sum, Summed
@@ -109,7 +109,7 @@ def _tables(columns: dict[str, Floats]) -> Iterator[_Packed]:
     calls = left.pop(CALL_IDS)
     yield _Packed("conversation", [("id", calls), *((sql, left.pop(f"call.{name}")) for name, sql in CALLS.items())])
     for kind, (names, table, order) in ROWS_OF_CALLS.items():
-        found = {"conversation_id": left.pop(f"{kind}.call")} | {
+        found = {_CALL: np.repeat(calls, left.pop(f"{kind}.{ROWS}").astype(np.intp))} | {
             sql: left.pop(f"{kind}.{name}") for name, sql in names.items()
         }
         keys = ["conversation_id", *order.split(", ")]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.arrays.encoding import UNSCORED, Floats, encode
-from riff_store.chunks import CALL_IDS, CALLS, ROWS_OF_CALLS, Ask, asking, keys_of, score_name, unpacked
+from riff_store.chunks import CALL_IDS, CALLS, ROWS, ROWS_OF_CALLS, Ask, asking, keys_of, score_name, unpacked
 from riff_store.engines.engine import Connection
 
 _IN_RANGE = "BETWEEN ? AND ?"
@@ -56,6 +56,11 @@ def placed_scores(calls: NDArray[Any], keys: Floats, values: Floats) -> Floats:
     found = np.full(calls.size, np.nan)
     found[np.searchsorted(calls, keys)] = np.where(np.isnan(values), UNSCORED, values)
     return found
+
+
+def counts(calls: NDArray[Any], keys: Floats) -> Floats:
+    """Return how many rows each call has, by their calls; both are in order."""
+    return (np.searchsorted(keys, calls, "right") - np.searchsorted(keys, calls)).astype(np.float64)
 
 
 def all_scores(ask: Ask, first: int, last: int) -> list[Floats]:
@@ -143,6 +148,10 @@ class UnpackedCalls:
             return self._rows[kind][name]
         return self._columns_of(kind, () if name == _CALL else (name,))[name]
 
+    def row_counts(self, kind: str) -> Floats:
+        """Return how many rows each call has."""
+        return counts(self.ids(), self.figures_of(kind, _CALL))
+
     def _held_scores(self) -> dict[tuple[int, int], tuple[Floats, Floats]]:
         if self._scores is None:
             calls, aspects, judges, values = all_scores(self._ask, *self._keys)
@@ -216,7 +225,7 @@ def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:
         yield chunk(score_name(*divmod(int(pair), _JUDGES)), placed_scores(calls, keys[mine], values[mine]))
     for kind, (names, *_) in ROWS_OF_CALLS.items():
         keys, *columns = row_columns(ask, kind, names, first, last)
-        yield chunk(f"{kind}.call", keys)
+        yield chunk(f"{kind}.{ROWS}", counts(calls, keys))
         for name, column in zip(names, columns, strict=True):
             yield chunk(f"{kind}.{name}", column)
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Keys, Span, blocks
-from riff_store.arrays.encoding import Places
+from riff_store.arrays.encoding import Places, decode, decode_keys
 from riff_store.arrays.grouping import Cells, Tally
 from riff_store.arrays.masks import masks_of
-from riff_store.arrays.rows import Chunk, chunk
+from riff_store.arrays.rows import Chunk, UnpackedCalls, chunk
 from riff_store.chunks import SLICES, SPAN, place_of_span
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
@@ -85,14 +85,17 @@ class _Kept(Block):
         return self.keys("flow")
 
     def keys(self, name: str, at: Places | None = None) -> Keys:
-        found = self.keys_of(self._kind, name)
-        return found if at is None else found[at]
+        return self._read(f"{self._kind}.{name}", decode_keys, _from_no_rows, at)
 
     def sums(self, wanted: Sequence[Sum], cells: Cells, chosen: Places) -> Iterator[NDArray[Any]]:
         """Yield what is wanted of cells, whose rows were chosen."""
         for each in wanted:
-            values = self.figures_of(self._kind, each.name)[chosen]
+            values = self._read(f"{self._kind}.{each.name}", decode, _from_no_rows, chosen)
             yield cells.add(values) if each.kind == "squares" else cells.add_whole(values)
+
+
+def _from_no_rows(calls: UnpackedCalls) -> NDArray[Any]:
+    raise AssertionError("spans are packed")
 
 
 def keys_of(summed: Summed) -> tuple[str, ...]:
