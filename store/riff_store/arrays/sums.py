@@ -23,6 +23,7 @@ from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT
 from riff_store.schema import ASPECTS, STEPS, Sum
+from riff_store.statistics import different
 
 Cell: TypeAlias = tuple[int | None, ...]
 """The keys of a cell, `None` where its rows name none."""
@@ -392,7 +393,7 @@ def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collec
         steps, of_step = block.rows_of("transition", chosen)
         ends = block.keys_of("transition", "to_state", steps)
         wanted = np.isin(ends, list(states))
-        _add(found, np.unique(ends[wanted] * block.n + of_step[wanted]) // block.n)
+        _add(found, different(ends[wanted] * block.n + of_step[wanted]) // block.n)
     return dict(found.rows())
 
 
