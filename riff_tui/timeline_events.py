@@ -8,8 +8,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Entry: TypeAlias = Mapping[str, Any]
 _Keyed: TypeAlias = tuple[tuple[float, int], "Moment"]
@@ -35,8 +34,7 @@ _ANSWERED = 4
 """What happened at the time of an agent's turn led to it, and followed from a caller's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """Describe something that happened: its kind, the state that the call was in, and what the document reports of it.
 
     `t` is seconds since the call started, `left` names the state and reason that led into a state.
@@ -49,8 +47,7 @@ class Moment:
     left: tuple[str, str | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VisitSpan:
+class VisitSpan(NamedTuple):
     """Describe one visit from `start` to `end` seconds; `open` where the call ended in it."""
 
     state: str
@@ -239,7 +236,7 @@ def _interleaved(
                 while waiting and not spoken:
                     spoken = waiting[0].entry.get("role") == "agent"
                     turn = waiting.popleft()
-                    yield replace(turn, t=moment.t) if spoken and turn.t is None else turn
+                    yield turn._replace(t=moment.t) if spoken and turn.t is None else turn
             yield moment
         yield from waiting
 
@@ -258,4 +255,4 @@ def _placed(found: Iterable[Moment]) -> Iterator[Moment]:
     for moment in found:
         if moment.kind == "state":
             current = moment.state
-        yield moment if moment.state else replace(moment, state=current)
+        yield moment if moment.state else moment._replace(state=current)

@@ -48,8 +48,7 @@ class GraphNeighbor:
         return f"{signs.ended} ends here" if self.stall else "ends here"
 
 
-@dataclass(frozen=True, slots=True)
-class EgoGraph:
+class EgoGraph(NamedTuple):
     """Describe a state and its direct neighbours; `loops` counts the steps from it to itself."""
 
     centre: str
@@ -69,8 +68,7 @@ class EgoGraph:
         return before & after
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """Place a neighbour in a drawing: the line, and the characters of that line from `start` up to `end`.
 
     `state` is empty if calls begin or end, and `outcome` shows that then.
@@ -84,8 +82,7 @@ class Spot:
     outcome: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(NamedTuple):
     """Keep the lines of a graph, and the spots that one can walk to, from top to bottom: states, and steps as `arrows`.
 
     Neighbours that were folded into one line have no spot. `untaken` are the pieces of lines that no call went along.

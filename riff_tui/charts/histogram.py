@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_tui.text.glyphs import Glyphs, glyphs
 from riff_tui.text.numbers import fixed
@@ -18,8 +17,7 @@ _WIDEST = 7
 _NARROWEST = 3
 
 
-@dataclass(frozen=True, slots=True)
-class HistogramBar:
+class HistogramBar(NamedTuple):
     """Place a bucket in every line of a histogram: the cells from `start` up to `end`."""
 
     start: int

@@ -156,8 +156,7 @@ _DUST = 1e-9
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """Map the seconds from `start` to `end` to so many cells, each of which lasts up to the next one's beginning."""
 
     start: float
@@ -255,8 +254,7 @@ TOO_EARLY_S = -0.5
 """From here on an answer earns nothing for its timing; late is what EVA counts as late."""
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(NamedTuple):
     """Note that `by` began to speak at `t` while the other side did, and both for `seconds`, if that is known.
 
     `yielded` shows whether the agent gave way to the caller, `None` if nobody judged that.
@@ -268,8 +266,7 @@ class Break:
     yielded: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Measure the time from the caller's last sound to the agent's first, before `start` where the agent was early."""
 
     start: float
@@ -282,8 +279,7 @@ class Gap:
         return self.end - self.start
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse:
+class ToolUse(NamedTuple):
     """Note that a tool was called."""
 
     t: float

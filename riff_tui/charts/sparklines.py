@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from riff_tui.text.column_fit import name_cut
 from riff_tui.text.glyphs import glyphs
@@ -17,8 +17,7 @@ _LONGEST_NAME = 24
 _NARROWEST = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Sparklines:
+class Sparklines(NamedTuple):
     """Draw the values of each series by its name, the oldest first; `None` if nothing was measured.
 
     Full height is 10, of the series named in `rates` every call.

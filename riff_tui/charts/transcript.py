@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from riff_tui.table import Row, Severity
 from riff_tui.text import word_diff
@@ -93,8 +92,7 @@ _MOST_OF_ANSWER = 2
 _FAINT = frozenset({"guard", "answer", "retried", "sound", "line", "silence"})
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptLine:
+class TranscriptLine(NamedTuple):
     """Describe a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
 
     row: int | None
@@ -111,8 +109,7 @@ def transcript_lines(rows: Sequence[Row], notes: Sequence[str], width: int, sign
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(NamedTuple):
     """Read the rows of a call as lines; `head` are the notes that are above its drawing."""
 
     head: Sequence[str] = ()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 CheckStatus: TypeAlias = Literal["failed", "allowed", "noise", "held", "too few"]
 """`allowed`: surely worse, but not surely by more than it may be; `noise`: worse, but not surely; `held`: not worse;
@@ -17,8 +16,7 @@ CheckKind: TypeAlias = Literal["aspect", "errored", "measured", "covered"]
 how many items of a flow any call touched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """Describe one aspect of one flow, baseline against candidate, in the aspect's own unit.
 
     Of the other kinds both are shares of all calls: of those that `errored`, or of those that count in which the aspect
@@ -76,8 +74,7 @@ class Check:
         return -self.change if self.better == "higher" else self.change
 
 
-@dataclass(frozen=True, slots=True)
-class MissingFlow:
+class MissingFlow(NamedTuple):
     """Name a flow of the baseline of which the candidate has no call that counts; `errored` ones it may have."""
 
     flow: str
@@ -88,8 +85,7 @@ MOST_ENTRIES = 100
 """As many entries a quarantine may have: one filter has to leave out their calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quarantined:
+class Quarantined(NamedTuple):
     """Describe calls that decide nothing, whose `owner` fixes them up to and with the day `until`, for a `reason`.
 
     `baseline` and `candidate` show how many of their calls succeeded, of so many; `calls` counts errored ones of both
@@ -109,8 +105,7 @@ class Quarantined:
     recovered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Describe the checks, gravest first, and the flows that only one of the two has.
 
     A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects were

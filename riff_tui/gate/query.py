@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import And, Not, Or, Predicate, Term, all_of, both
@@ -47,7 +46,7 @@ def decision_with_commands(
     with store.snapshot():
         decision, comparison = _decided(store, baseline, candidate, others, rules)
         decision = with_first_runs(store, decision, comparison, others, rules)
-        decision = replace(decision, quarantined=tuple(_quarantined(store, comparison, calls, rules.quarantine)))
+        decision = decision._replace(quarantined=tuple(_quarantined(store, comparison, calls, rules.quarantine)))
         return with_commands(store, decision, comparison, calls, rules.quarantine, store_name)
 
 
@@ -72,7 +71,7 @@ def _with_coverage(
 
     baseline, candidate = (coverage(store, calls_of_side(side, calls)) for side in (comparison.a, comparison.b))
     found = checks(rules.min_coverage, baseline, candidate, comparison.b.name)
-    return replace(decision, checks=by_gravity([*decision.checks, *found]))
+    return decision._replace(checks=by_gravity([*decision.checks, *found]))
 
 
 def _compared(store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules) -> Comparison:
@@ -181,8 +180,7 @@ def with_commands(
     agents = _agents(store, comparison, others)
     paired = _paired(store, comparison, others, [check for check in told if check.kind == "aspect"])
     found = {
-        check: replace(
-            check,
+        check: check._replace(
             agent=agents.get(check.flow),
             **_commands(
                 check,
@@ -193,7 +191,7 @@ def with_commands(
         )
         for check in told
     }
-    return replace(decision, checks=tuple(found.get(check, check) for check in decision.checks))
+    return decision._replace(checks=tuple(found.get(check, check) for check in decision.checks))
 
 
 def _key(check: Check) -> tuple[str, tuple[str, str | None]]:
@@ -336,8 +334,8 @@ def with_first_runs(
                 since[key] = run
             elif status != "too few":
                 open_ones.discard(key)
-    dated = (replace(check, since=since.get(_key_in_any_run(check))) for check in decision.checks)
-    return replace(decision, checks=tuple(dated))
+    dated = (check._replace(since=since.get(_key_in_any_run(check))) for check in decision.checks)
+    return decision._replace(checks=tuple(dated))
 
 
 def _key_in_any_run(check: Check) -> tuple[str, str, str | None, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.metrics import OF_CALLS, Metric, metric_of
@@ -293,7 +293,7 @@ def _as_it_stands(check: Check, beyond: _Corrected, at_all: _Corrected, rise: _C
     elif fall > _EXACT and at_all.is_sure:
         status = "allowed"
     recovered = fall < -_EXACT and rise.is_sure
-    return replace(check, p_adjusted=beyond.p, p_flow=beyond.p_flow, status=status, recovered=recovered)
+    return check._replace(p_adjusted=beyond.p, p_flow=beyond.p_flow, status=status, recovered=recovered)
 
 
 class _Corrected(NamedTuple):
@@ -327,7 +327,7 @@ def _with_smallest_falls(checks: Sequence[Check], rows: Iterable[tuple[Differenc
     decided = sum(check.status != "too few" for check in checks)
     for check, (difference, _) in zip(checks, rows, strict=True):
         seen = check.status != "too few"
-        yield replace(check, smallest_fall=_smallest_fall(difference, check.allowed, decided)) if seen else check
+        yield check._replace(smallest_fall=_smallest_fall(difference, check.allowed, decided)) if seen else check
 
 
 def _smallest_fall(row: Difference, allowed: float, checks: int) -> float | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store.errors import StoreBusy, StoreError, StoreReadOnly
 from riff_tui.catalog import open_to_read
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 _Act: TypeAlias = "list[tuple[Annotation, Annotation | None]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """Describe what was written and where: in the store, or in the file `kept_in`, and then `why` not in the store."""
 
     notes: Sequence[Annotation]

@@ -9,9 +9,9 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar, NamedTuple, TextIO
 
 from rich.console import RenderableType
 from textual import events
@@ -239,8 +239,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         write_sequence(self, sequence)
 
 
-@dataclass(frozen=True, slots=True)
-class StartOptions:
+class StartOptions(NamedTuple):
     """Describe where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left.
 
     `sides` are compared, `by` distinguishes rows, and `at` is the moment of a call to begin at: `turn:7`, `state:NAME`.
@@ -363,8 +362,7 @@ def _write(session: SessionFile, *, said: bool) -> None:
 _NEEDED = "·…›▲█▒─◆●⏎"
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(NamedTuple):
     """Describe what to draw with and whether to take the mouse."""
 
     palette: Palette

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store.filters.predicates import all_of, conjuncts, terms
 from riff_store.interaction import FEW_EVENTS
@@ -292,8 +291,7 @@ def _pairing(answer: Comparison) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Draw the names of both rows or sides, as two lines above what is compared."""
 
     named: Iterable[str]

@@ -77,6 +77,13 @@ def test_an_ingest_loads_no_view_and_nothing_to_draw_with(tiny: Path, tmp_path: 
     assert not any(name.startswith(("riff_tui.tui", "riff_tui.views", "riff_tui.output.sinks")) for name in found)
 
 
+def test_the_explorer_loads_openssl_once_something_speaks_to_a_server() -> None:
+    openssl = {"_hashlib", "_ssl", "ssl"}
+    assert not loaded("import riff_tui.tui, hashlib, hmac, secrets") & {*openssl, "importlib.metadata", "numpy"}
+    speaking = "import asyncio.base_events as it\nit.sslproto.SSLProtocol, it.ssl.SSLContext\n"
+    assert {"_ssl", "ssl"} <= loaded(f"import riff_tui.tui, hashlib\nhashlib.sha256(), hashlib.sha3_512()\n{speaking}")
+
+
 def test_the_store_stands_alone() -> None:
     folder = Path(__file__).parents[2] / "store"
     parts = [path.relative_to(folder).with_suffix("") for path in sorted(folder.glob("riff_store/**/[a-z]*.py"))]

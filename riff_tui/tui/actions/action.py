@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from textual.screen import Screen
 
@@ -97,8 +96,7 @@ class ControlsHost(Host, Protocol):
         """Go back to the shell, which can continue the explorer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Controls:
+class Controls(NamedTuple):
     """Offer the screen as a host, its widgets and its controllers, and all `actions` by their ids in order."""
 
     host: ControlsHost
@@ -186,8 +184,7 @@ def always(controls: Controls) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """Describe something that a key does.
 
     `title` is what the hint line reports, unless `label` finds a better word for what is shown. `run` does it;

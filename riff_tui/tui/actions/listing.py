@@ -197,7 +197,7 @@ async def _pick_sides(controls: Controls) -> None:
 
     def items(kind: str) -> list[MenuItem]:
         listed = with_calls([each[:2] for each in found[kind]], [each[2] for each in found[kind]])
-        return [replace(item, lead=kind) for item in listed]
+        return [item._replace(lead=kind) for item in listed]
 
     offered = [item for kind in several for item in items(kind)]
 
@@ -332,7 +332,7 @@ def _show_columns(controls: Controls, choice: ColumnChoice) -> None:
 
 def _wide(controls: Controls) -> None:
     before = controls.list_state.columns(controls.here)
-    choice = replace(before, wide=not before.wide)
+    choice = before._replace(wide=not before.wide)
     _show_columns(controls, choice)
     controls.host.say("columns at their full width; h and l scroll" if choice.wide else "columns fitted to the screen")
 

@@ -11,11 +11,10 @@ import re
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from subprocess import DEVNULL, Popen
-from typing import Any
+from typing import Any, NamedTuple
 
 from riff_tui.catalog import Request
 from riff_tui.errors import describe, meant
@@ -67,9 +66,9 @@ def with_own(keys: Mapping[str, object], commands: Sequence[object]) -> tuple[Ma
         if command.key and (rival := _rival(found, command.key, wanted, own)):
             complaints.append(f"{setting}: {command.key} is the key of {name_of(rival)} already")
         else:
-            found = replace(found, keys=(command.key,) if command.key else ())
+            found = found._replace(keys=(command.key,) if command.key else ())
         own.append(found)
-    taken = {id: replace(BY_ID[id], keys=(key,) if key else ()) for id, (key, _) in wanted.items()}
+    taken = {id: BY_ID[id]._replace(keys=(key,) if key else ()) for id, (key, _) in wanted.items()}
     changed = {each.id: _with_keys(each, taken, own, complaints) for each in BY_ID.values()}
     return {**changed, **{each.id: each for each in own}}, complaints
 
@@ -125,13 +124,13 @@ def _with_keys(each: Action, taken: Mapping[str, Action], own: Sequence[Action],
     if each.id in taken:
         named = [key for key in each.keys if key in NAMED_KEYS and not (len(key) == 1 and key.isascii())]
         kept = dict.fromkeys((*taken[each.id].keys, *(named if taken[each.id].keys else ())))
-        return replace(each, keys=tuple(key for key in kept if key not in gone))
+        return each._replace(keys=tuple(key for key in kept if key not in gone))
     left = tuple(key for key in each.keys if key not in gone)
     for key in each.keys:
         if key in gone:
             rest = f"has {' '.join(left)}" if left else "has no key"
             complaints.append(f"{key} is the key of {name_of(gone[key])} now; {name_of(each)} {rest}")
-    return replace(each, keys=left)
+    return each._replace(keys=left)
 
 
 def _quoted(value: object) -> str:
@@ -153,8 +152,7 @@ class _Senseless(Exception):
     """Report what makes no sense of a command, in the middle of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """Describe a program that a key runs: `run` are its arguments, in which placeholders represent values.
 
     `on` names a view, or one of the placeholders, whose value has to be known. A program in the `background` is not

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from riff_tui.tui.actions.action import IN_CALLS, Action, Controls, Group
 from riff_tui.tui.actions.finding import ANY_ACTION, FILTER, PICKS
@@ -155,7 +154,7 @@ def _distinct(actions: Sequence[Action]) -> tuple[Action, ...]:
     plain = re.compile(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]")
     free = {key for key in used if used[key] == 1 and key.isprintable() and plain.fullmatch(key)}
     return tuple(
-        replace(each, keys=tuple(key for key in each.keys if key in free)) if each.id in added else each
+        each._replace(keys=tuple(key for key in each.keys if key in free)) if each.id in added else each
         for each in actions
     )
 
@@ -169,7 +168,7 @@ _GROUPS: Mapping[Group, Sequence[Action]] = {
     "Look": (*PANES, *COLUMNS, *LOOKS),
     "Help and quit": (ANY_ACTION, HELP, *OUT),
 }
-ACTIONS = _distinct([replace(each, group=group) for group, actions in _GROUPS.items() for each in actions])
+ACTIONS = _distinct([each._replace(group=group) for group, actions in _GROUPS.items() for each in actions])
 """All actions, in the order in which the help screen and docs/keys.md list those of a group."""
 BY_ID: Mapping[str, Action] = {each.id: each for each in ACTIONS}
 

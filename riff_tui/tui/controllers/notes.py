@@ -6,10 +6,9 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.database import BUSY_SECONDS
 from riff_store.errors import StoreBusy, StoreError
@@ -29,8 +28,7 @@ ATTEMPT_S = 0.05
 BETWEEN_ATTEMPTS_S = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """Report what came of it: what was written, if anything, and what is to be known of that."""
 
     receipt: Receipt | None

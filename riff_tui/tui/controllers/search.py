@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.filters.matching import compile_predicate
 from riff_store.filters.predicates import And, Or, Predicate, Term, all_of, conjuncts, terms
@@ -36,8 +35,7 @@ _NEAR = 1_000
 _PATIENCE_S = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class FindTarget:
+class FindTarget(NamedTuple):
     """Describe what to find: its name, the test of a row, and what to do when the cursor is there."""
 
     name: str

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from riff_store.database import Store
 from riff_store.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreSilent
@@ -164,8 +164,7 @@ def _short(name: str) -> str:
     return plain if len(plain) <= LONGEST_NAME else f"…{plain[1 - LONGEST_NAME :]}"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(NamedTuple):
     """Query a store for names; raise `FilterError` for an expression that calls cannot be chosen by."""
 
     store: Store
@@ -198,8 +197,7 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-@dataclass(frozen=True, slots=True)
-class NotesOfCalls:
+class NotesOfCalls(NamedTuple):
     """Ask one store; its methods belong on the thread of the query worker."""
 
     store: Store

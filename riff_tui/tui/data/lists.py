@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import overload
+from typing import NamedTuple, overload
 
 from riff_tui.table import Column, LazyRows, Row, Table
 from riff_tui.tui.data.session import SessionFile
@@ -143,8 +142,7 @@ INTERVAL = "intervals."
 _WIDE = "wide"
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnChoice:
+class ColumnChoice(NamedTuple):
     """Keep what was changed of a view's own columns; a column that it does not name is shown as in the view.
 
     `shown` and `hidden` are keys, `wide` shows that nothing is cut to the line.
@@ -172,8 +170,7 @@ class ColumnChoice:
 
     def asking(self, usual: Collection[str], wanted: Collection[str], offered: Collection[str]) -> ColumnChoice:
         """Return the choice with these columns `wanted` of those `offered`; the view itself shows the `usual` ones."""
-        return replace(
-            self,
+        return self._replace(
             shown=self.shown.difference(offered) | {key for key in offered if key in wanted and key not in usual},
             hidden=self.hidden.difference(offered) | {key for key in offered if key not in wanted and key in usual},
         )

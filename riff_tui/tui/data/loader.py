@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from riff_tui.catalog import Request
 from riff_tui.descent import about_calls, narrow, without_bare_words
@@ -25,8 +26,7 @@ STALLED_FIRST = "-stall"
 READING_CALLS = "reading the conversations"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedView:
+class LoadedView(NamedTuple):
     """Keep the table that is walked and, for a state, its neighbours with its metrics and latencies."""
 
     main: Table
@@ -55,8 +55,8 @@ class LoadedView:
     def completed(self, table: Table) -> LoadedView:
         """Return the same with the table that the deferred query ended with."""
         if self.neighbors is None or self.is_awaited:
-            return replace(self, main=table)
-        return replace(self, neighbors=table)
+            return self._replace(main=table)
+        return self._replace(neighbors=table)
 
 
 def load(show: ShowView, location: Location, *, hurry: bool = False) -> LoadedView:

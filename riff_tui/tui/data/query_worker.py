@@ -7,9 +7,8 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Coroutine, Generator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from riff_store.interruption import Interruption
 
@@ -21,8 +20,7 @@ Work: TypeAlias = Callable[[], Coroutine[Any, Any, Any]]
 _INSISTS_AFTER_S = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(NamedTuple):
     run: Callable[[], Any]
     future: asyncio.Future[Any]
     interruption: Interruption | None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from riff_store.metrics import METRICS
 from riff_tui.charts.sparklines import WHOLE
@@ -204,8 +205,7 @@ class Slot:
     right: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLayout:
+class ColumnLayout(NamedTuple):
     """Describe the slots of a line, and whether columns are beyond its ends.
 
     The first `pinned` columns stay; `first` is how many after them are scrolled away.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from rich.style import Style
 
@@ -38,8 +38,7 @@ _DECIDING = ("n", "stall", "escalation", "slow", "slot_fill_rate", "guard_error"
 """The metrics of a state in the order in which they are told where there is little room."""
 
 
-@dataclass(frozen=True, slots=True)
-class Canvas:
+class Canvas(NamedTuple):
     """Describe how much room there is, and what to draw with."""
 
     width: int

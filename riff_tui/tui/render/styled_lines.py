@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from rich.color import Color
 from rich.segment import Segment
@@ -162,8 +162,7 @@ def next_palette(palette: Palette) -> Palette:
     return PALETTES[names[(names.index(palette.name) + 1) % len(names)]]
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptLine:
+class TranscriptLine(NamedTuple):
     """Pair a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
 
     row: int | None

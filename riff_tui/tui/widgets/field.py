@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from rich.style import Style
 from textual import events
@@ -29,8 +28,7 @@ from riff_tui.tui.widgets.bars import Bar, BottomLine, Dialog
 LONGEST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class EditedLine:
+class EditedLine(NamedTuple):
     """Keep a text and the index of the cursor in it, from 0 to the length of the text."""
 
     text: str = ""
@@ -279,8 +277,7 @@ class Asking(Dialog):
 _WIDEST_SIGN = 30
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRequest:
+class FieldRequest(NamedTuple):
     """Describe what is before the line, the text to begin with, the words below it, and whom to notify.
 
     `done` gets what was typed once the field is closed, unless it `stays` open until that closes it; `left` gets what

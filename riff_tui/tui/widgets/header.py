@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.style import Style
 
@@ -367,8 +366,7 @@ class Header(Bar):
         return (*pieces, (text[done:], None))
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """Describe a place of the graph that the cursor can be on: a state, or the step from it or to it."""
 
     spot: Spot

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.app import ComposeResult
@@ -29,8 +28,7 @@ from riff_tui.tui.widgets.field import Asking
 _WIDEST_LEAD = 14
 
 
-@dataclass(frozen=True, slots=True)
-class MenuItem:
+class MenuItem(NamedTuple):
     """Describe an item of the list, all of it raw text.
 
     `text` is matched letter by letter; `lead` is before it and `more` after it. `also` is matched as it is written, and
@@ -172,8 +170,7 @@ _LEFT_OF_THE_PLACE = 5
 _FEWEST, _MOST = 3, 20
 
 
-@dataclass(frozen=True, slots=True)
-class MenuRequest:
+class MenuRequest(NamedTuple):
     """Describe the choices, and what to call with the one that was taken.
 
     `on_pick` gets the index of what was chosen. `verb` is what Enter does, for the line of hints; `at` is
@@ -315,8 +312,7 @@ _FAR = 10_000
 _KEYS = "Space shows or hides · Enter applies · r resets · Esc cancels"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckItem:
+class CheckItem(NamedTuple):
     """Describe an item to tick: its key, and safe words about it; a `faint` one makes no difference here."""
 
     key: str
@@ -325,8 +321,7 @@ class CheckItem:
     faint: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
+class CheckRequest(NamedTuple):
     """Describe the box's safe title and items, what is ticked, what is `usual`, and what to call with the choice."""
 
     title: str

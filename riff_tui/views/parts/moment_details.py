@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.scoring import FULL
 from riff_tui.table import Row, Table
@@ -100,8 +99,7 @@ def _tool_detail(moment: Moment, words: CallWords) -> str:
 STEP = "step"
 
 
-@dataclass(frozen=True, slots=True)
-class TakenStep:
+class TakenStep(NamedTuple):
     """Describe a step of the task: what it `asked` for, and what the tool was `given` that came nearest to it.
 
     `t` is when that was, in seconds; `asked` and `given` are what the transcript keeps, whatever it is.

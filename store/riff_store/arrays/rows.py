@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from riff_store.arrays.encoding import UNSCORED, Floats, encode
 from riff_store.chunks import CALL_IDS, CALLS, ROWS, ROWS_OF_CALLS, Ask, asking, keys_of, score_name, unpacked
 from riff_store.engines.engine import Connection
+from riff_store.statistics import different
 
 _IN_RANGE = "BETWEEN ? AND ?"
 _SPARSE = 3
@@ -220,7 +221,7 @@ def packed_group(ask: Ask, group: int) -> Iterator[Chunk]:
         yield chunk(f"call.{name}", column)
     keys, aspects, judges, values = all_scores(ask, first, last)
     pairs = aspects * _JUDGES + judges
-    for pair in np.unique(pairs):
+    for pair in different(pairs):
         mine = np.flatnonzero(pairs == pair)
         yield chunk(score_name(*divmod(int(pair), _JUDGES)), placed_scores(calls, keys[mine], values[mine]))
     for kind, (names, *_) in ROWS_OF_CALLS.items():

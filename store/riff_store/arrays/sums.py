@@ -26,6 +26,7 @@ from riff_store.database import Store
 from riff_store.engines.engine import Connection
 from riff_store.filters.predicates import Predicate
 from riff_store.schema.sums import Sum
+from riff_store.statistics import different
 
 _LARGE = 2**61
 _Column: TypeAlias = Callable[[str], Floats]
@@ -370,7 +371,7 @@ def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collec
         steps, of_step = block.rows_of("transition", chosen)
         ends = block.keys_of("transition", "to_state", steps)
         wanted = np.isin(ends, list(states))
-        _add(found, np.unique(ends[wanted] * block.n + of_step[wanted]) // block.n)
+        _add(found, different(ends[wanted] * block.n + of_step[wanted]) // block.n)
     return dict(found.rows())
 
 

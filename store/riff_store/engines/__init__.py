@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from riff_store import orm as orm
+from riff_store import packages as packages
 from riff_store.engines.engine import Engine
 from riff_store.errors import StoreError, how_to_install
 from riff_store.location import is_miswritten, is_on_server, without_secrets

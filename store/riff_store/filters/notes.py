@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,8 +18,7 @@ _AT_ONCE = 100
 _Named: TypeAlias = tuple[str | None, str | None, str | None, str, int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
 
     `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under, `editor` who wrote

@@ -4,4 +4,4 @@ Every question takes the part of a filter that is about calls. Import a question
 module: a dump asks one of them and loads no other.
 """
 
-from riff_store import orm as orm
+from riff_store import packages as packages

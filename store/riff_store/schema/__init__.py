@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from riff_store import orm as orm
+from riff_store import packages as packages
 
 # Every table and every sum is to be had from here, by the name that it is defined by.
 from riff_store.schema.names import *  # noqa: F403

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from riff_store.alignment import FEWEST
 from riff_store.measure import UNIT, Measure
+from riff_store.statistics import different
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -279,7 +280,7 @@ def spreads_of(judges: Sequence[Scores], calls: Keys, without: Iterable[int] = (
     n, bits = len(calls), len(judges).bit_length()
     last = (1 << bits) - 1
     given = np.zeros(n, np.int16)
-    values = np.unique(np.concatenate([np.empty(0), *(scores.values for scores in judges)]))
+    values = different(np.concatenate([np.empty(0), *(scores.values for scores in judges)]))
     # A number that orders scores and, of equal ones, prefers the judge that comes first; none is less than any score,
     # and without its sign more. A few operations on numbers take a fraction of what assigning to some places does.
     signed, unsigned = ("i4", "u4") if len(values) << bits < 1 << 31 else ("i8", "u8")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
+from riff_store.statistics import different
+
 if TYPE_CHECKING:
     from riff_store.statistics import Codes, Floats
 
@@ -172,11 +174,10 @@ def _embedded(design: Design, whole: Design) -> Floats:
 
 
 def _confounding(cells: Cells, group: Sequence[int]) -> Confounding:
-    import numpy as np
 
     nested = []
     for inner, outer in permutations(group) if len(group) == 2 else ():
-        pairs = np.unique(cells.codes[inner] * cells.sizes[outer] + cells.codes[outer])
+        pairs = different(cells.codes[inner] * cells.sizes[outer] + cells.codes[outer])
         if len(pairs) == cells.sizes[inner]:
             nested.append((cells.names[inner], cells.names[outer]))
     return Confounding(tuple(cells.names[index] for index in group), tuple(nested))

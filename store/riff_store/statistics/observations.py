@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from riff_store.interruption import check_interrupted
 from riff_store.scoring import CAP_INCOMPLETE, CAP_INCORRECT, FULL, SLOWEST, WEIGHTS
+from riff_store.statistics import different
 from riff_store.statistics.designs import Cells, Design
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _levels(name: str, keys: NDArray[np.int64], names: Mapping[int, str | None])
     import numpy as np
 
     check_interrupted()
-    known = _different(keys)
+    known = _found(keys)
     named = [names.get(int(key)) for key in known]
     order = sorted(range(len(named)), key=lambda index: (named[index] is None, named[index] or "", int(known[index])))
     rank = np.empty(len(order), dtype=np.int32)
@@ -244,7 +245,7 @@ def _call_cells(factors: Sequence[Levels], calls: int) -> tuple[Codes, list[Code
     key = np.zeros(calls, dtype=np.intp)
     for factor in factors:
         key = key * len(factor.names) + factor.codes
-    there = _different(key)
+    there = _found(key)
     cells = _replaced(key, there, np.arange(there.size, dtype=np.int32))
     found, rest = [], there
     for factor in reversed(factors):
@@ -253,11 +254,11 @@ def _call_cells(factors: Sequence[Levels], calls: int) -> tuple[Codes, list[Code
     return cells, found[::-1]
 
 
-def _different(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def _found(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the keys that there are, in order."""
     import numpy as np
 
-    return np.flatnonzero(np.bincount(keys)) if _are_counted(keys) else np.unique(keys)
+    return np.flatnonzero(np.bincount(keys)) if _are_counted(keys) else different(keys)
 
 
 def _replaced(keys: NDArray[np.int64], known: NDArray[np.int64], numbers: Codes) -> Codes:

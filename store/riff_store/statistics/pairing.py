@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store.measure import UNIT, Measure
+from riff_store.statistics import different
 
 if TYPE_CHECKING:
     from riff_store.statistics import Flags, Floats, Keys
@@ -140,9 +141,8 @@ def compared(
 
 def distinct(keys: Keys) -> list[int]:
     """Return the keys that occur."""
-    import numpy as np
 
-    found: list[int] = np.unique(keys).tolist()
+    found: list[int] = different(keys).tolist()
     return found
 
 
@@ -150,7 +150,7 @@ def shared(first: Keys, second: Keys) -> Keys:
     """Return the keys that occur on both sides."""
     import numpy as np
 
-    return np.intersect1d(first, second)
+    return np.intersect1d(different(first), different(second), assume_unique=True)
 
 
 def among(keys: Keys, others: Keys) -> Flags:

@@ -275,7 +275,7 @@ def test_the_order_of_the_neighbours_changes_nothing(graph: EgoGraph, chance: ra
     into, out = list(graph.predecessors), list(graph.successors)
     chance.shuffle(into)
     chance.shuffle(out)
-    other = dataclasses.replace(graph, predecessors=into, successors=out)
+    other = graph._replace(predecessors=into, successors=out)
     assert drawing(other) == drawing(graph)
     assert to_dot(other) == to_dot(graph)
     assert to_mermaid(other) == to_mermaid(graph)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +253,7 @@ def test_no_name_leads_anywhere_else(tmp_path: Path) -> None:
         # What is checked of a flow changes nothing of how it is named.
         of_each_flow = tuple(check for check in found.of("failed") if check.aspect == "completion")
         assert [check.flow for check in of_each_flow] == found.failing
-        assert_each_opens_its_calls(store, replace(found, checks=of_each_flow))
+        assert_each_opens_its_calls(store, found._replace(checks=of_each_flow))
         for check in found.of("failed"):
             assert check.command == one_line(check.command)
             assert "`" not in check.command

@@ -83,12 +83,12 @@ def test_marks_and_columns_are_kept_with_the_rest() -> None:
     session = SessionFile()
     list_state = ListState(session)
     list_state.toggle_mark(STATES, flow_row(3), 3)
-    list_state.choose_columns(STATES, replace(list_state.columns(STATES), wide=True))
+    list_state.choose_columns(STATES, list_state.columns(STATES)._replace(wide=True))
     kept = decoded(encoded(session.state, "x"))
     assert kept.marks == {"states flow=viewing": ("r3",)}
     assert kept.columns == {"states": ("wide",)}
     assert list_state.columns(Location("states")).wide
-    list_state.choose_columns(STATES, replace(list_state.columns(STATES), wide=False))
+    list_state.choose_columns(STATES, list_state.columns(STATES)._replace(wide=False))
     assert session.state.columns == {}
 
 
