@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from benchmarks import duckdb_job, floor
 from benchmarks.load import NIGHTS, nightly_files, transcript_file
-from benchmarks.ours import ingest_file
+from benchmarks.ours import ingest_file, seconds_with_jobs
 from benchmarks.ratio import Goal, Ratio, Stopwatch, in_turns, timed
 from benchmarks.sizes import Sizes
 
@@ -96,8 +96,7 @@ def _two_jobs(folder: Path, nights: Path, sizes: Sizes, n: str) -> Iterator[Rati
     calls = 2 * sizes.few
     for files, what in ((nights, n), (transcript_file(folder, calls), f"one file of {calls:,} calls")):
         two, one = in_turns(
-            *(partial(_ingest, files, folder, "seconds", with_text=True, jobs=jobs) for jobs in (2, 1)),
-            rounds=sizes.rounds,
+            *(partial(seconds_with_jobs, files, _fresh(folder, "db"), jobs) for jobs in (2, 1)), rounds=sizes.rounds
         )
         yield Ratio("ingest with --jobs 2 ÷ 1, as one waits", two, one, "s", Goal("<=", 0.7), what)
 
@@ -114,17 +113,17 @@ def _check_same_job(files: Path, peer: Path, reference: Path) -> int:
     return int(ours["conversation"])
 
 
-def _ingest(files: Path, folder: Path, measured: Measured, *, with_text: bool, jobs: int = 1) -> float:
+def _ingest(files: Path, folder: Path, measured: Measured, *, with_text: bool) -> float:
     store = _fresh(folder, "db")
     try:
-        return float(getattr(_timed_ingest(files, store, with_text=with_text, jobs=jobs), measured))
+        return float(getattr(_timed_ingest(files, store, with_text=with_text), measured))
     finally:
         store.unlink(missing_ok=True)
 
 
-def _timed_ingest(files: Path, store: Path, *, with_text: bool = False, jobs: int = 1) -> Stopwatch:
+def _timed_ingest(files: Path, store: Path, *, with_text: bool = False) -> Stopwatch:
     with timed() as watch:
-        ingest_file(files, store, with_text=with_text, jobs=jobs)
+        ingest_file(files, store, with_text=with_text)
     return watch
 
 

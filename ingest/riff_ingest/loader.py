@@ -26,6 +26,7 @@ from riff_ingest.sources.registry import UNKNOWN, claimed_kind, detect, source_o
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
 from riff_store.metrics import to_compute
 from riff_store.signals import signals_held
+from riff_store.transcript_columns import compressor
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -228,12 +229,17 @@ class _Loaded(NamedTuple):
     asked: set[FlowOfRun]
 
 
-def loaded(plans: Sequence[InputPlan], jobs: int, stack: ExitStack) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
-    """Yield every plan with its items, in order, whatever `jobs` is; workers end with the stack."""
+def loaded(
+    plans: Sequence[InputPlan], jobs: int, stack: ExitStack, dictionary: Callable[[], bytes | None] = lambda: None
+) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
+    """Yield every plan with its items, in order, whatever `jobs` is; workers end with the stack.
+
+    Workers compress transcripts by the `dictionary`, once there is one.
+    """
     tasks = sum(plan.file.size <= SMALL_BYTES for plan in plans)
     if jobs <= 1 or (tasks < 2 and not any(_is_shared(plan) for plan in plans)):
         return ((plan, load(plan)) for plan in plans)
-    return _ahead(plans, _Workers(jobs, stack))
+    return _ahead(plans, _Workers(jobs, stack, dictionary))
 
 
 def _is_shared(plan: InputPlan) -> bool:
@@ -245,12 +251,13 @@ def _is_shared(plan: InputPlan) -> bool:
 class _Workers:
     """Run tasks in so many processes; `at_least` so many of them are given away ahead of what is asked for."""
 
-    def __init__(self, jobs: int, stack: ExitStack) -> None:
+    def __init__(self, jobs: int, stack: ExitStack, dictionary: Callable[[], bytes | None]) -> None:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing.resource_tracker import ensure_running
 
         self.at_least = 2 * jobs
+        self._dictionary = dictionary
         with signals_held():
             ensure_running()  # which lets signals through when it has started, and is not a child of ours to be told
         self._pool: ProcessPoolExecutor = ProcessPoolExecutor(
@@ -269,10 +276,11 @@ class _Workers:
                 process.kill()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def submit(self, task: Callable[..., _Done], *given: object) -> Future[_Done]:
-        """Let one of them do something."""
+    def submit(self, task: Callable[..., _Done], plan: InputPlan, *given: object) -> Future[_Done]:
+        """Let one of them read an input, or some of it."""
+        dictionary = self._dictionary() if plan.file.with_text else None
         with signals_held():
-            return self._pool.submit(task, *given)
+            return self._pool.submit(task, plan, dictionary, *given)
 
 
 def _ahead(plans: Sequence[InputPlan], workers: _Workers) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
@@ -360,9 +368,9 @@ def _read_piece(plan: InputPlan, piece: _Piece) -> tuple[Iterable[Item], Contrac
     return scored(plan, found), contracts
 
 
-def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
+def _load_piece(plan: InputPlan, dictionary: bytes | None, piece: _Piece) -> _Loaded:
     items, contracts = _read_piece(plan, piece)
-    return _Loaded(packed(items), contracts.given, contracts.asked)
+    return _Loaded(packed(_compressed(items, dictionary)), contracts.given, contracts.asked)
 
 
 def _begin(of_parent: Limits) -> None:
@@ -388,8 +396,20 @@ def _end_with_parent() -> None:
     threading.Thread(target=end, name="riff-parent", daemon=True).start()
 
 
-def _load_whole(plan: InputPlan) -> _Packed:
-    return packed(load(plan))
+def _load_whole(plan: InputPlan, dictionary: bytes | None) -> _Packed:
+    return packed(_compressed(load(plan), dictionary))
+
+
+def _compressed(items: Iterable[Item], dictionary: bytes | None) -> Iterable[Item]:
+    """Return items with their transcripts compressed, one right after the other: what compresses stays near so."""
+    if dictionary is None:
+        return items
+    found = list(items)
+    compress = compressor(dictionary).compress
+    for item in found:
+        if isinstance(item, ConversationFacts) and item.transcript is not None:
+            item.transcript, item.compressed = compress(item.transcript), True
+    return found
 
 
 def packed(items: Iterable[Item]) -> _Packed:

@@ -181,7 +181,8 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     `success` shows whether it was served, correct and complete, `None` if that is not known. `aspects` maps the
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or `escalation`) among the
     states that this call touched, `outcome_positions` the place among its visits at which it first came to each.
-    `transcript` is what was said and what happened as `transcript_columns` spells it, `None` if text is not kept.
+    `transcript` is what was said and what happened as `transcript_columns` spells it, `None` if text is not kept. It is
+    `compressed` already where another process read it, by the dictionary that the writer gave.
     `typed` is by how many more of its turns took as long as typing does than did not, `None` without latencies: calls
     whose sum is above 0 have a median turn that did. `path` is what it touched of its flow.
     """
@@ -200,6 +201,7 @@ class ConversationFacts(CallHead[int], kw_only=True, gc=False):
     failure: Failure | None = None
     expected: list[ExpectedStep] = []
     transcript: bytes | None = None
+    compressed: bool = False
     path: Touched | None = None
 
 

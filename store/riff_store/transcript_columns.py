@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+
+if TYPE_CHECKING:
+    import zstandard
 
 EVENTS = {
     "n": ("state_entered", ("state", "t", "segment")),
@@ -23,6 +27,9 @@ EVENTS = {
 """The letter of each kind of event, its name, and its fields in the order in which readers get them."""
 TURN = ("role", "text", "t", "state", "latency_ms")
 _COLUMNS = ("role", "state", "latency_ms", "t", "text")
+
+LEVEL = 3
+"""How hard transcripts are compressed."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -43,6 +50,16 @@ def spell(turns: Sequence[Any], events: EventColumns, others: Mapping[str, Any])
         [turn.t for turn in turns], [turn.text for turn in turns],
     )  # fmt: skip
     return _encoder.encode(["".join(events.letters), events.times, events.said, others, columns])
+
+
+@lru_cache(maxsize=1)
+def compressor(dictionary: bytes) -> zstandard.ZstdCompressor:
+    """Return what compresses transcripts by a dictionary; raises `zstandard.ZstdError` if that is none."""
+    import zstandard
+
+    known = zstandard.ZstdCompressionDict(dictionary)
+    known.precompute_compress(level=LEVEL)
+    return zstandard.ZstdCompressor(level=LEVEL, dict_data=known, write_checksum=False, write_dict_id=False)
 
 
 def is_spelled(text: bytes) -> bool:

@@ -46,8 +46,10 @@ def verdicts() -> list[bytes]:
 
 
 def taken(store: Path, folder: Path, jobs: int) -> dict[str, Any]:
-    """Return every row of a store that was filled so."""
+    """Return every row of a store that was filled so, and has a dictionary that transcripts are compressed by."""
     with open_store(store, write=True, create=True) as opened:
+        with opened.writing():
+            opened.execute_sql("INSERT INTO text_dictionary (body) VALUES (?)", (b"Hello" * 20,))
         ingest([folder], Writer(opened), jobs=jobs)
         return {
             table: opened.execute_sql(f'SELECT * FROM "{table}" ORDER BY 1, 2')
@@ -64,6 +66,7 @@ def test_a_file_that_is_shared_gives_the_rows_of_one_that_is_not(
     (folder / "humanness-a.jsonl").write_bytes(b"\n".join(verdicts()))
     whole = taken(tmp_path / "whole.db", folder, jobs=1)
     assert {row[2] for row in whole["skipped_input"]} >= {"skipped", "defect", "replaced"}
+    assert {row[2] for row in whole["transcript"]} == {1}
 
     read_here: list[InputPlan] = []
 

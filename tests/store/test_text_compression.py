@@ -8,9 +8,20 @@ from typing import Any
 import pytest
 import zstandard
 
-from tests.support.facts import broken_rows, call, detail_of, fresh, put
+from tests.support.facts import broken_rows, call, detail_of, fresh, put, source
 from tests.surface.ingest import Turn
-from tests.surface.store import LARGEST_DICTIONARY, SAMPLES, EventColumns, Item, NotAStore, Store, spell
+from tests.surface.store import (
+    LARGEST_DICTIONARY,
+    SAMPLES,
+    ConversationFacts,
+    EventColumns,
+    Item,
+    NotAStore,
+    Store,
+    Writer,
+    compressor,
+    spell,
+)
 
 WORDS = (
     "boat", "lake", "rain", "kettle", "stairs", "window", "garden", "letter", "bridge", "winter", "station", "lamp",
@@ -23,9 +34,9 @@ def said(number: int) -> list[str]:
     return [f"Hello, this is the office, how can I help you with your {WORDS[number % 15]}?", WORDS[number % 13] * 2]
 
 
-def spoken(number: int) -> Item:
+def spoken(number: int, **given: Any) -> ConversationFacts:
     turns = [Turn(role="agent", text=text, t=float(number % 97)) for text in said(number)]
-    return call(f"c-{number}", line=number + 1, transcript=spell(turns, EventColumns(), {}))
+    return call(f"c-{number}", line=number + 1, transcript=spell(turns, EventColumns(), {}), **given)
 
 
 def kept(store: Store) -> list[tuple[Any, ...]]:
@@ -65,6 +76,28 @@ def test_many_are_compressed_by_what_they_have_in_common_and_read_one_by_one(tmp
         assert [row[:2] for row in kept(store)] == [(1, SAMPLES + 51)]
         assert texts(store, f"c-{SAMPLES + 50}") == said(SAMPLES + 50)
     assert broken_rows(path) == []
+
+
+def test_what_another_process_compressed_is_read_also_where_the_dictionary_is_another_by_then(tmp_path: Path) -> None:
+    def elsewhere(number: int) -> Item:
+        facts = spoken(number, filled=1)
+        facts.transcript, facts.compressed = compressor(given or b"none").compress(facts.transcript or b""), True
+        return facts
+
+    with fresh(tmp_path / "calls.db") as store:
+        assert Writer(store).dictionary() is None
+        put(store, "/in/a.jsonl", [spoken(number, filled=1) for number in range(SAMPLES)])
+        writer = Writer(store)
+        given = writer.dictionary()
+        for path, numbers in (("/in/b.jsonl", (0, SAMPLES)), ("/in/c.jsonl", (1, SAMPLES + 1))):
+            with writer.batch():
+                writer.put_file(source(path), map(elsewhere, numbers))
+            put(store, "/in/d.jsonl", [spoken(numbers[1], filled=1)])
+            assert [texts(store, f"c-{number}") for number in numbers] == [said(number) for number in numbers]
+            with store.writing():
+                store.execute_sql("INSERT INTO text_dictionary (body) VALUES (?)", (b"Hello, this is the office",))
+        assert [row[:2] for row in kept(store)] == [(1, SAMPLES), (2, 2)]
+        assert store.execute_sql("SELECT DISTINCT kind FROM skipped_input") == [("superseded",)], "none lost a word"
 
 
 def test_a_file_that_does_not_go_in_takes_its_dictionary_with_it(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ from riff_store.statistics.pairing import Places, Tasks, by_key, compared, paire
 from riff_store.statistics.ratios import CallSums as RatiosCallSums
 from riff_store.statistics.ratios import RatioTest
 from riff_store.statistics.significance import MOST_OUTCOMES, Stratum, fisher, rate_change, stratified_fisher
-from riff_store.transcript_columns import EVENTS, EventColumns, is_spelled, read_text, spell
+from riff_store.transcript_columns import EVENTS, EventColumns, compressor, is_spelled, read_text, spell
 from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, Transcripts, unpack_transcript
 from riff_store.vocabulary import (
     ALIASES,

@@ -237,10 +237,10 @@ class Rows:
             self._call_row(key, identity, facts, keys)
             self._hanging_rows(key, identity.flow, facts)
         # One right after the other: the dictionary stays where the processor reaches it soonest.
-        texts = ((key, facts.transcript) for key, facts in enumerate(self._pending.values(), first))
-        self._tables[m.Transcript].extend(
-            value for key, text in texts if text is not None for value in (key, *self._texts.compress(text))
-        )
+        texts = self._tables[m.Transcript]
+        for key, facts in enumerate(self._pending.values(), first):
+            if facts.transcript is not None:
+                texts += (key, *self._texts.compress(facts.transcript, facts.compressed))
         self._changed.next = first + len(self._pending)
         self.taken += len(self._pending)
         self._pending.clear()
@@ -382,7 +382,7 @@ class Rows:
         if held.filled != mine.filled:
             return False
         is_told = mine.filled > 0 and mine.transcript is not None
-        return not is_told or not self._texts.is_kept(held.key, mine.transcript or b"")
+        return not is_told or not self._texts.is_kept(held.key, mine.transcript or b"", mine.compressed)
 
     def _note_earlier(self, line: int, facts: ConversationFacts, was_errored: bool, *, is_loss: bool) -> None:
         """Note that a call is again further down in this file: one that was errored was run again, as it should."""

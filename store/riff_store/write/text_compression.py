@@ -9,10 +9,9 @@ from itertools import islice
 import zstandard
 
 from riff_store.engines.engine import Connection
-from riff_store.transcript_columns import is_spelled, read_text
+from riff_store.transcript_columns import LEVEL, compressor, is_spelled, read_text
 from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, unpack_transcript
 
-LEVEL = 3
 SAMPLES = 500
 """Transcripts that a dictionary is trained on; a store with fewer does without."""
 LARGEST_SAMPLE = 16 * 1024
@@ -43,21 +42,39 @@ class TextCompressor:
         self._plain = zstandard.ZstdCompressor(level=LEVEL, write_checksum=False)
         self._engine = self._plain
         self._key: int | None = None
+        self._dictionary: bytes | None = None
         self._is_known = False
         self._cannot_learn = False
+        self._given: bytes | None = None
+        self._is_given = False
 
     def forget(self) -> None:
         """Look for the latest dictionary of the store again before it is used next."""
-        self._key, self._engine = None, self._plain
-        self._is_known = False
+        self._key, self._engine, self._dictionary = None, self._plain, None
+        self._is_known = self._is_given = False
 
-    def compress(self, text: bytes) -> tuple[bytes, int | None]:
-        """Return the compressed text, and the dictionary that it is read with."""
+    def give(self) -> bytes | None:
+        """Return the dictionary by which other processes may compress texts, one for all time; `None` without one."""
+        if self._given is None:
+            if not self._is_known:
+                self._look()
+            self._given, self._is_given = self._dictionary, self._key is not None
+        return self._given
+
+    def compress(self, text: bytes, is_compressed: bool = False) -> tuple[bytes, int | None]:
+        """Return the compressed text, and the dictionary that it is read with; it may be by the one given already."""
         if not self._is_known:
             self._look()
-        return self._engine.compress(text), self._key
+        if is_compressed and self._is_given:
+            return text, self._key
+        return self._engine.compress(self._plain_text(text, is_compressed)), self._key
 
-    def is_kept(self, call: int, text: bytes) -> bool:
+    def _plain_text(self, text: bytes, is_compressed: bool) -> bytes:
+        if not is_compressed or self._given is None:
+            return text
+        return unpack_transcript(text, dictionary=zstandard.ZstdCompressionDict(self._given))
+
+    def is_kept(self, call: int, text: bytes, is_compressed: bool = False) -> bool:
         """Return whether the words of a text are those that are kept of a call."""
         row = self._connection.execute(_KEPT, (call,)).fetchone()
         body, dictionary = row or (None, None)
@@ -65,7 +82,7 @@ class TextCompressor:
             return False
         known = zstandard.ZstdCompressionDict(dictionary) if isinstance(dictionary, bytes) else None
         try:
-            return _words(unpack_transcript(body, dictionary=known)) == _words(text)
+            return _words(unpack_transcript(body, dictionary=known)) == _words(self._plain_text(text, is_compressed))
         except (ValueError, RecursionError):
             return False
 
@@ -108,7 +125,7 @@ class TextCompressor:
         query = "SELECT id, body FROM text_dictionary ORDER BY id DESC LIMIT 1"
         for key, body in self._connection.execute(query).fetchall():
             if isinstance(body, bytes) and 0 < len(body) <= LARGEST_DICTIONARY:
-                self._use(key, zstandard.ZstdCompressionDict(body))
+                self._use(key, body)
         self._is_known = True
 
     def _train(self) -> None:
@@ -125,7 +142,7 @@ class TextCompressor:
             return
         insert = "INSERT INTO text_dictionary (body) VALUES (?) RETURNING id"
         key = int(self._connection.execute(insert, (dictionary.as_bytes(),)).fetchone()[0])
-        self._use(key, dictionary)
+        self._use(key, dictionary.as_bytes())
         for call in calls:
             self._compress_again(call)
 
@@ -149,12 +166,7 @@ class TextCompressor:
         if is_spelled(text):
             self._connection.execute(_CHANGE, (*self.compress(text), call))
 
-    def _use(self, key: int, dictionary: zstandard.ZstdCompressionDict) -> None:
-        try:
-            dictionary.precompute_compress(level=LEVEL)
-        except zstandard.ZstdError:  # what a store from anywhere calls a dictionary may be none
-            return
-        self._key = key
-        self._engine = zstandard.ZstdCompressor(
-            level=LEVEL, dict_data=dictionary, write_checksum=False, write_dict_id=False
-        )
+    def _use(self, key: int, dictionary: bytes) -> None:
+        with suppress(zstandard.ZstdError):  # what a store from anywhere calls a dictionary may be none
+            self._engine = compressor(dictionary)
+            self._key, self._dictionary, self._is_given = key, dictionary, dictionary == self._given

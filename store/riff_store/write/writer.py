@@ -95,6 +95,10 @@ class Writer:
         """Return the paths and kinds of all inputs that the store has, in the order of paths."""
         return list(self._store.execute_sql("SELECT path, kind FROM source_file ORDER BY path"))
 
+    def dictionary(self) -> bytes | None:
+        """Return by what other processes may compress transcripts that they read, `None` before that was learnt."""
+        return self._texts.give()
+
     def runs_of(self, calls: Iterable[str]) -> dict[str, list[RunOfCall]]:
         """Return the runs that have a call of each name, in the order of their names."""
         return runs_of(self._store, calls)
