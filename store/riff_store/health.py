@@ -122,10 +122,11 @@ _PROVED: Mapping[str, Sequence[str]] = {
 UNCHECKED_QUICKLY = ("integrity", "values", "references", "columns", "sums")
 """The checks that a quick look leaves out."""
 _ASTRAY = (
-    "SELECT COUNT(*) FROM judged_score j JOIN conversation c ON c.id = j.conversation_id"
-    " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
-    " WHERE c.run_id <> j.run_id OR c.name <> j.conversation_name OR f.name <> j.flow_name"
-    " OR a.name <> j.agent_name OR c.trial <> j.trial"
+    "SELECT COUNT(*) FROM judged_score j LEFT JOIN conversation c ON c.id = j.conversation_id"
+    " LEFT JOIN flow f ON f.id = c.flow_id LEFT JOIN agent a ON a.id = c.agent_id"
+    " WHERE (j.conversation_id IS NULL) = (j.run_id IS NULL)"
+    " OR (j.conversation_id IS NULL) = (j.conversation_name IS NULL)"
+    " OR f.name <> j.flow_name OR a.name <> j.agent_name OR c.trial <> j.trial"
 )
 _ALONE = (
     f"SELECT COUNT(*) FROM (SELECT conversation_id, aspect_id, judge_id FROM aspect_score"

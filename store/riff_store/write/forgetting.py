@@ -39,8 +39,7 @@ _NAMES = (
     " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id ORDER BY k.id"
 )
 _TAKE_VERDICTS = f"""
-INSERT INTO taken_verdict SELECT j.source_file_id, j.line FROM touched_name t
-CROSS JOIN judged_score j ON j.run_id = t.run_id AND j.conversation_name = t.name
+INSERT INTO taken_verdict SELECT j.source_file_id, j.line FROM {verdicts.VERDICTS} j
 WHERE EXISTS (SELECT 1 {verdicts.MATCHING} AND c.id IN ({_TAKEN}))
   AND NOT EXISTS (SELECT 1 {verdicts.MATCHING} AND c.id NOT IN ({_TAKEN}))"""
 _TAKEN_NOTES = f"""

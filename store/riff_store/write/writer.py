@@ -281,10 +281,10 @@ class Writer:
             cells = f"SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE {theirs}"
             shrink(self._connection, self._changed, self._connection.execute(cells, some).fetchall())
             verdicts.touch(self._connection, theirs, some)
-            forget_calls(self._connection, theirs, *some)
             described = ("described_state", "described_edge", "flow_contract")
             for table in ("judged_score", "annotation", "skipped_input", *described):
                 self._connection.execute(f"DELETE FROM {table} WHERE {theirs}", some)
+            forget_calls(self._connection, theirs, *some)
             for key in some:
                 self._changed.judged.pop(key, None)
             self._codes = None  # some may have gone with what they had brought
