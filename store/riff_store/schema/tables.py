@@ -58,7 +58,7 @@ class Conversation(BaseModel):
     error_count = pw.IntegerField()
     defects = pw.IntegerField()
     origin = pw.TextField(null=True)  # null: observed
-    source_file = pw.ForeignKeyField(SourceFile)
+    source_file = pw.ForeignKeyField(SourceFile, index=False)
     line = pw.IntegerField()
     success = pw.IntegerField(null=True)
     quality = pw.DoubleField(null=True)

@@ -18,7 +18,7 @@ from riff_store.write import notes, verdicts
 from riff_store.write.ledger import remember
 from riff_store.write.names import CallNames
 from riff_store.write.rollups import no_changes, shrink
-from riff_store.write.rows import forget_calls
+from riff_store.write.rows import OF_FILE, forget_calls
 from riff_store.write.text_compression import TextCompressor
 
 if TYPE_CHECKING:
@@ -227,16 +227,16 @@ def _drop_sampled(connection: Connection, names: Iterable[CallNames]) -> None:
 
 
 _COUNTS = (
-    "UPDATE source_file AS s SET conversations = (SELECT COUNT(*) FROM conversation c WHERE c.source_file_id = s.id),"
+    f"UPDATE source_file AS s SET conversations = (SELECT COUNT(*) FROM conversation c WHERE {OF_FILE.format('s')}),"
     " scores = (SELECT COUNT(*) FROM judged_score j WHERE j.source_file_id = s.id),"
     " skipped = (SELECT COUNT(*) FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped')"
     " WHERE id = ?"
 )
-_HANGING = ("conversation", "judged_score", "annotation", "skipped_input", "described_state", "described_edge",
-            "flow_contract")  # fmt: skip
-_DROP_FILE = "DELETE FROM source_file WHERE id = ?" + "".join(
-    f" AND NOT EXISTS (SELECT 1 FROM {table} x WHERE x.source_file_id = source_file.id)" for table in _HANGING
-)
+_HANGING = ("judged_score", "annotation", "skipped_input", "described_state", "described_edge", "flow_contract")
+_DROP_FILE = (
+    "DELETE FROM source_file WHERE id = ?"
+    f" AND NOT EXISTS (SELECT 1 FROM conversation c WHERE {OF_FILE.format('source_file')})"
+) + "".join(f" AND NOT EXISTS (SELECT 1 FROM {table} x WHERE x.source_file_id = source_file.id)" for table in _HANGING)
 
 
 def _settle_files(connection: Connection, files: Iterable[int]) -> None:

@@ -42,6 +42,8 @@ _values_of = attrgetter(*(name if name in ConversationFacts.__struct_fields__ el
 """Return what the facts of a call have by the names of its columns; there is something in each place to be replaced."""
 
 
+OF_FILE = "c.id BETWEEN {0}.first_call AND {0}.last_call AND c.source_file_id = {0}.id"
+"""What is true of the calls `c` of a file: they were given keys one after the other."""
 _RELEASE = """
 UPDATE judged_score SET run_id = (SELECT c.run_id FROM conversation c WHERE c.id = judged_score.conversation_id),
   conversation_name = (SELECT c.name FROM conversation c WHERE c.id = judged_score.conversation_id),

@@ -138,14 +138,14 @@ def begin(connection: Connection) -> None:
     connection.execute("DELETE FROM touched_name")
 
 
-def touch(connection: Connection, theirs: str, files: Sequence[int]) -> None:
+def touch(connection: Connection, calls: str, theirs: str, files: Sequence[int]) -> None:
     """Note the names of the judged calls of files, and of those that they judge, before they are taken away.
 
-    `theirs` is what SQL asks of a row to be of one of these `files`.
+    These are what SQL asks of a call's key, and of the file of a row, to be of one of these `files`.
     """
     if _any_verdict(connection):
         connection.execute(_OF_SCORES.format(f"j.{theirs}"), files)
-        touch_calls(connection, f"(SELECT id, run_id, name FROM conversation WHERE {theirs}) c", files)
+        touch_calls(connection, f"(SELECT id, run_id, name FROM conversation WHERE {calls}) c", files)
 
 
 def touch_calls(connection: Connection, calls: str, values: Sequence[Any] = ()) -> None:
