@@ -123,17 +123,20 @@ _PROVED: Mapping[str, Sequence[str]] = {
 """What is known to be right where a rollup is proved."""
 UNCHECKED_QUICKLY = ("integrity", "values", "references", "columns", "sums")
 """The checks that a quick look leaves out."""
-_ASTRAY = (
-    "SELECT COUNT(*) FROM judged_score j JOIN conversation c ON c.id = j.conversation_id"
-    " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
-    " WHERE c.run_id <> j.run_id OR c.name <> j.conversation_name OR f.name <> j.flow_name"
-    " OR a.name <> j.agent_name OR c.trial <> j.trial"
-)
-_ALONE = (
-    f"SELECT COUNT(*) FROM (SELECT conversation_id, aspect_id, judge_id FROM aspect_score"
-    f" WHERE judge_id <> {models.COMPUTED_JUDGE}"
-    " EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score) alone"
-)
+_ASTRAY: Mapping[str, str] = {
+    "calls are none of those that their file brought": "SELECT COUNT(*) FROM conversation c"
+    " JOIN source_file s ON s.id = c.source_file_id WHERE c.id NOT BETWEEN s.first_call AND s.last_call",
+    "verdicts are joined to a call of another name": "SELECT COUNT(*) FROM judged_score j"
+    " LEFT JOIN conversation c ON c.id = j.conversation_id"
+    " LEFT JOIN flow f ON f.id = c.flow_id LEFT JOIN agent a ON a.id = c.agent_id"
+    " WHERE (j.conversation_id IS NULL) = (j.run_id IS NULL)"
+    " OR (j.conversation_id IS NULL) = (j.conversation_name IS NULL)"
+    " OR f.name <> j.flow_name OR a.name <> j.agent_name OR c.trial <> j.trial",
+    "scores of judges have no verdict behind them": "SELECT COUNT(*) FROM"
+    f" (SELECT conversation_id, aspect_id, judge_id FROM aspect_score WHERE judge_id <> {models.COMPUTED_JUDGE}"
+    " EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score) alone",
+}
+"""What may be wrong with rows that point at others, and how many of them are."""
 _COUNTED: Mapping[str, str] = {
     "files": "SELECT COUNT(*) FROM source_file WHERE TRUE",
     "calls": "SELECT COUNT(*) FROM conversation WHERE TRUE",
@@ -242,7 +245,7 @@ def _rows(store: Store, checks: dict[str, list[str]], telling: Telling) -> Colle
     ]
     telling("checking references")
     broken = sorted(store.broken_references(rows).items())
-    checks["references"] = [f"{count} rows of {table} point nowhere" for table, count in broken] + _verdicts(store)
+    checks["references"] = [f"{count} rows of {table} point nowhere" for table, count in broken] + _astray(store)
     return frozenset(proved)
 
 
@@ -302,12 +305,10 @@ def _wrong_sums(store: Store, titles: Sequence[str], telling: Telling) -> Iterat
         yield from _disagreement(store, title, *_SUMS[title])
 
 
-def _verdicts(store: Store) -> list[str]:
-    """Return how many verdicts are joined to a call that they are not of, or count without being joined to one."""
-    astray = int(store.execute_sql(_ASTRAY)[0][0])
-    alone = int(store.execute_sql(_ALONE)[0][0])
-    problems = [f"{astray} verdicts are joined to a call of another name"] if astray else []
-    return problems + ([f"{alone} scores of judges have no verdict behind them"] if alone else [])
+def _astray(store: Store) -> list[str]:
+    """Return how many rows point at others that they do not belong to."""
+    counts = ((store.execute_sql(counting)[0][0], problem) for problem, counting in _ASTRAY.items())
+    return [f"{count} {problem}" for count, problem in counts if count]
 
 
 def _disagreement(store: Store, title: str, base: str, rollup: str) -> list[str]:

@@ -70,6 +70,14 @@ def test_a_whole_store_is_called_so_and_counted(store: Path) -> None:
         ("DELETE FROM agent", "references: 2 rows of conversation point nowhere"),
         ("UPDATE judged_score SET flow_name = 'dental'", "references: 1 verdicts are joined to a call of another name"),
         (
+            "UPDATE source_file SET last_call = first_call",
+            "references: 1 calls are none of those that their file brought",
+        ),
+        (
+            "UPDATE judged_score SET conversation_name = 'c-1'",
+            "references: 1 verdicts are joined to a call of another name",
+        ),
+        (
             "UPDATE judged_score SET conversation_id = NULL",
             "references: 1 scores of judges have no verdict behind them",
         ),

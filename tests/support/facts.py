@@ -151,8 +151,9 @@ _PICTURE = {
     " JOIN state s ON s.id = x.state_id",
     "transition": f"SELECT r.name, c.name, s.name, t.name, x.n FROM transition x {_CALL}"
     " JOIN state s ON s.id = x.from_state_id JOIN state t ON t.id = x.to_state_id",
-    "verdict": "SELECT x.conversation_name, x.flow_name, x.agent_name, x.trial, x.score, j.name, s.path"
-    " FROM judged_score x JOIN judge j ON j.id = x.judge_id JOIN source_file s ON s.id = x.source_file_id",
+    "verdict": "SELECT COALESCE(x.conversation_name, c.name), x.flow_name, x.agent_name, x.trial, x.score, j.name,"
+    " s.path, c.name FROM judged_score x JOIN judge j ON j.id = x.judge_id"
+    " JOIN source_file s ON s.id = x.source_file_id LEFT JOIN conversation c ON c.id = x.conversation_id",
     "annotation": "SELECT x.id, x.conversation_name, x.note, x.supersedes, x.deleted FROM annotation x",
     "edit": 'SELECT x.flow_name, x.repository, x.position, x."commit" FROM flow_edit x',
     "drawn": "SELECT x.position, x.conversation_name, x.stratum FROM sampled_call x",

@@ -138,17 +138,16 @@ def _aspects(store: Store, key: int) -> dict[str, float | None]:
 
 def _verdicts(store: Store, key: int) -> list[Verdict]:
     """Return the verdict that counts of each judge and aspect: the latest, of the later path and line."""
-    judged, call = m.JudgedScore, m.Conversation
+    judged, model = m.JudgedScore, pw.fn.NULLIF(m.Judge.model, "")
     query = (
         judged.select(
-            m.Aspect.name, judged.judge, judged.score, judged.judged_at, judged.model, judged.rationale,
+            m.Aspect.name, judged.judge, judged.score, judged.judged_at, model, judged.rationale,
             m.Judge.prompt_hash, judged.prompt_version, judged.evidence, m.SourceFile.path, judged.line,
         )
         .join(m.Judge, on=(m.Judge.id == judged.judge))
-        .join(call, on=((call.run == judged.run) & (call.name == judged.conversation_name)))
         .join(m.Aspect, on=(m.Aspect.id == judged.aspect))
         .join(m.SourceFile, on=(m.SourceFile.id == judged.source_file))
-        .where(call.id == key, judged.conversation == key)
+        .where(judged.conversation == key)
     )  # fmt: skip
     rows = store.execute(query)
     shown = judges_shown(store) if rows else {}

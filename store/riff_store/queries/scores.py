@@ -247,16 +247,15 @@ def _add_people(store: Store, found: _Found) -> None:
 
 def _given(store: Store, calls: Iterable[int]) -> Mapping[tuple[int, int, int], _Given]:
     """Return by call, aspect and judge how the verdict was given that counts; it is the one that `verdicts` chose."""
-    call, verdict, file = m.Conversation, m.JudgedScore, m.SourceFile
-    # From the call by its name: what judges said is found by that.
+    verdict, judge, file = m.JudgedScore, m.Judge, m.SourceFile
     query = (
-        call.select(
-            call.id, verdict.aspect, verdict.judge,
-            verdict.judged_at, verdict.model, verdict.prompt_version, file.path, verdict.line,
+        verdict.select(
+            verdict.conversation, verdict.aspect, verdict.judge,
+            verdict.judged_at, pw.fn.NULLIF(judge.model, ""), verdict.prompt_version, file.path, verdict.line,
         )
-        .join(verdict, on=(verdict.run == call.run) & (verdict.conversation_name == call.name))
+        .join(judge, on=(judge.id == verdict.judge))
         .join(file, on=(file.id == verdict.source_file))
-        .where(one_of(call.id, calls), verdict.conversation == call.id)
+        .where(one_of(verdict.conversation, calls))
     )  # fmt: skip
     rows = store.execute(query)
     given = {row[:3]: row[3:6] for row in rows}

@@ -100,6 +100,8 @@ class Path(BaseModel):
 
 # Define what was read, and what of it was left out.
 class SourceFile(BaseModel):
+    """Describe a file that was read; the calls with keys from `first_call` to `last_call` are all that it has."""
+
     id = pw.AutoField()
     path = pw.TextField(unique=True)
     kind = pw.TextField()
@@ -111,6 +113,8 @@ class SourceFile(BaseModel):
     conversations = pw.IntegerField(default=0)
     scores = pw.IntegerField(default=0)
     skipped = pw.IntegerField(default=0)
+    first_call = pw.IntegerField(default=0)
+    last_call = pw.IntegerField(default=-1)
 
 
 class SkippedInput(BaseModel):

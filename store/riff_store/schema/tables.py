@@ -58,7 +58,7 @@ class Conversation(BaseModel):
     error_count = pw.IntegerField()
     defects = pw.IntegerField()
     origin = pw.TextField(null=True)  # null: observed
-    source_file = pw.ForeignKeyField(SourceFile)
+    source_file = pw.ForeignKeyField(SourceFile, index=False)
     line = pw.IntegerField()
     success = pw.IntegerField(null=True)
     quality = pw.DoubleField(null=True)
@@ -88,31 +88,30 @@ class AspectScore(BaseModel):
 class JudgedScore(BaseModel):
     """Keep every verdict that was read; the latest of a judge is copied into `AspectScore`.
 
-    `flow_name`, `agent_name` and `trial` show which call of its run it means, where several go by one name;
-    `conversation` is that call, null if there is none or what is given does not decide between several.
+    `conversation` is the call that it is of, null if there is none or what is given does not decide between several:
+    only then `run` and `conversation_name` are kept, which the call has too. `flow_name`, `agent_name` and `trial` show
+    which call of its run it means, where several go by one name.
     """
 
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
     line = pw.IntegerField()
-    run = pw.ForeignKeyField(Run, index=False)
-    conversation_name = pw.TextField()
+    run = pw.ForeignKeyField(Run, null=True, index=False)
+    conversation_name = pw.TextField(null=True)
     judge = pw.ForeignKeyField(Judge, index=False)
     aspect = pw.ForeignKeyField(Aspect, index=False)
     score = pw.DoubleField(null=True)
     judged_at = pw.BigIntegerField(null=True)
-    model = pw.TextField(null=True)
     rationale = pw.TextField(null=True)
     prompt_version = pw.TextField(null=True)
     evidence = pw.TextField(null=True)  # a JSON list of turn numbers
     flow_name = pw.TextField(null=True)
     agent_name = pw.TextField(null=True)
     trial = pw.IntegerField(null=True)
-    conversation = pw.ForeignKeyField(Conversation, null=True, index=False)
+    conversation = pw.ForeignKeyField(Conversation, null=True)
 
     class Meta:
         primary_key = pw.CompositeKey("source_file", "line")
         without_rowid = True
-        indexes = ((("run", "conversation_name"), False),)
 
 
 JudgedScore.add_index(

@@ -18,7 +18,7 @@ from riff_store.write import notes, verdicts
 from riff_store.write.ledger import remember
 from riff_store.write.names import CallNames
 from riff_store.write.rollups import no_changes, shrink
-from riff_store.write.rows import forget_calls
+from riff_store.write.rows import OF_FILE, forget_calls
 from riff_store.write.text_compression import TextCompressor
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ _NAMES = (
     " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id ORDER BY k.id"
 )
 _TAKE_VERDICTS = f"""
-INSERT INTO taken_verdict SELECT j.source_file_id, j.line FROM touched_name t
-CROSS JOIN judged_score j ON j.run_id = t.run_id AND j.conversation_name = t.name
+INSERT INTO taken_verdict SELECT j.source_file_id, j.line FROM {verdicts.VERDICTS} j
 WHERE EXISTS (SELECT 1 {verdicts.MATCHING} AND c.id IN ({_TAKEN}))
   AND NOT EXISTS (SELECT 1 {verdicts.MATCHING} AND c.id NOT IN ({_TAKEN}))"""
 _TAKEN_NOTES = f"""
@@ -228,16 +227,16 @@ def _drop_sampled(connection: Connection, names: Iterable[CallNames]) -> None:
 
 
 _COUNTS = (
-    "UPDATE source_file AS s SET conversations = (SELECT COUNT(*) FROM conversation c WHERE c.source_file_id = s.id),"
+    f"UPDATE source_file AS s SET conversations = (SELECT COUNT(*) FROM conversation c WHERE {OF_FILE.format('s')}),"
     " scores = (SELECT COUNT(*) FROM judged_score j WHERE j.source_file_id = s.id),"
     " skipped = (SELECT COUNT(*) FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped')"
     " WHERE id = ?"
 )
-_HANGING = ("conversation", "judged_score", "annotation", "skipped_input", "described_state", "described_edge",
-            "flow_contract")  # fmt: skip
-_DROP_FILE = "DELETE FROM source_file WHERE id = ?" + "".join(
-    f" AND NOT EXISTS (SELECT 1 FROM {table} x WHERE x.source_file_id = source_file.id)" for table in _HANGING
-)
+_HANGING = ("judged_score", "annotation", "skipped_input", "described_state", "described_edge", "flow_contract")
+_DROP_FILE = (
+    "DELETE FROM source_file WHERE id = ?"
+    f" AND NOT EXISTS (SELECT 1 FROM conversation c WHERE {OF_FILE.format('source_file')})"
+) + "".join(f" AND NOT EXISTS (SELECT 1 FROM {table} x WHERE x.source_file_id = source_file.id)" for table in _HANGING)
 
 
 def _settle_files(connection: Connection, files: Iterable[int]) -> None:

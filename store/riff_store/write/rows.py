@@ -42,8 +42,18 @@ _values_of = attrgetter(*(name if name in ConversationFacts.__struct_fields__ el
 """Return what the facts of a call have by the names of its columns; there is something in each place to be replaced."""
 
 
+OF_FILE = "c.id BETWEEN {0}.first_call AND {0}.last_call AND c.source_file_id = {0}.id"
+"""What is true of the calls `c` of a file: they were given keys one after the other."""
+_RELEASE = """
+UPDATE judged_score SET run_id = (SELECT c.run_id FROM conversation c WHERE c.id = judged_score.conversation_id),
+  conversation_name = (SELECT c.name FROM conversation c WHERE c.id = judged_score.conversation_id),
+  conversation_id = NULL
+WHERE conversation_id IN (SELECT id FROM conversation WHERE {})"""
+
+
 def forget_calls(connection: Connection, where: str, *values: int) -> None:
-    """Delete the calls that match and all that hangs on them."""
+    """Delete the calls that match and all that hangs on them; verdicts on them wait again for such a call."""
+    connection.execute(_RELEASE.format(where), values)
     drop_calls(connection, f"conversation WHERE {where}", values)
     calls = f"SELECT id FROM conversation WHERE {where}"
     for model in m.OF_CALLS:
@@ -274,8 +284,8 @@ class Rows:
             judge, aspect = names.judge(score.judge, score.model, score.prompt_hash), names.aspects[score.aspect]
             call = found[0].key if len(found) == 1 else None
             table += (
-                self._source_file, line, *key, judge, aspect, score.score, score.judged_at, _text(score.model),
-                _text(score.rationale), _text(score.prompt_version),
+                self._source_file, line, *(key if call is None else (None, None)), judge, aspect, score.score,
+                score.judged_at, _text(score.rationale), _text(score.prompt_version),
                 None if score.evidence is None else json.dumps(score.evidence), flow, agent, score.trial, call,
             )  # fmt: skip
             if call is not None and judged is not None:

@@ -26,30 +26,31 @@ _TOUCHED = """
 CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID"""
 
 _OF_SCORES = """
-INSERT INTO touched_name SELECT DISTINCT run_id, conversation_name FROM judged_score
-WHERE {} ON CONFLICT DO NOTHING"""
+INSERT INTO touched_name SELECT DISTINCT COALESCE(j.run_id, c.run_id), COALESCE(j.conversation_name, c.name)
+FROM judged_score j LEFT JOIN conversation c ON c.id = j.conversation_id WHERE {} ON CONFLICT DO NOTHING"""
+_WAITING = "j.conversation_id IS NULL AND j.run_id = {0}.run_id AND j.conversation_name = {0}.name"
 
-# What was touched before its file came again, with verdicts on new calls alone, is joined and counted with these.
-_DROP_SETTLED = """
-DELETE FROM touched_name WHERE NOT EXISTS
-  (SELECT 1 FROM judged_score j WHERE j.run_id = touched_name.run_id AND j.conversation_name = touched_name.name
-     AND (j.source_file_id NOT IN ({}) OR j.conversation_id NOT IN (SELECT id FROM conversation)))
+# Verdicts on new calls alone are joined and counted with these: their names were touched before their files came again.
+_DROP_SETTLED = f"""
+DELETE FROM touched_name WHERE NOT EXISTS (SELECT 1 FROM judged_score j WHERE {_WAITING.format("touched_name")})
   AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.run_id = touched_name.run_id AND c.name = touched_name.name
-     AND c.id < ?)"""
+    AND c.id < ?)"""
 
-_OF_NEW_CALLS = """
-INSERT INTO touched_name SELECT c.run_id, c.name FROM conversation c
-WHERE c.id BETWEEN ? AND ? AND EXISTS
-  (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name
-     AND j.conversation_id IS DISTINCT FROM c.id) ON CONFLICT DO NOTHING"""
-
-_EVERY = """
-INSERT INTO touched_name SELECT DISTINCT run_id, conversation_name FROM judged_score WHERE true
-ON CONFLICT DO NOTHING"""
+_OF_NEW_CALLS = f"""
+INSERT INTO touched_name SELECT c.run_id, c.name FROM conversation c WHERE c.id BETWEEN ? AND ? AND (
+  EXISTS (SELECT 1 FROM judged_score j WHERE {_WAITING.format("c")})
+  OR EXISTS (SELECT 1 FROM conversation o CROSS JOIN judged_score j ON j.conversation_id = o.id
+    WHERE o.run_id = c.run_id AND o.name = c.name AND o.id <> c.id)) ON CONFLICT DO NOTHING"""
 
 # In these joins the touched names come first, whatever the engine expects of the others.
 _CALLS = "touched_name t CROSS JOIN conversation c ON c.run_id = t.run_id AND c.name = t.name"
-_VERDICTS = "touched_name t CROSS JOIN judged_score j ON j.run_id = t.run_id AND j.conversation_name = t.name"
+_GIVEN = "j.source_file_id, j.line, j.conversation_id, t.run_id, t.name AS conversation_name"
+VERDICTS = f"""
+(SELECT {_GIVEN}, j.flow_name, j.agent_name, j.trial FROM touched_name t CROSS JOIN judged_score j
+  ON {_WAITING.format("t")}
+UNION ALL SELECT {_GIVEN}, j.flow_name, j.agent_name, j.trial FROM {_CALLS}
+  CROSS JOIN judged_score j ON j.conversation_id = c.id)"""
+"""All verdicts on calls of the touched names, with these."""
 
 _WITHDRAW = f"""
 DELETE FROM aspect_score WHERE judge_id <> {COMPUTED_JUDGE} AND conversation_id IN (SELECT c.id FROM {_CALLS})"""
@@ -77,12 +78,14 @@ SELECT COUNT(CASE WHEN NOT known THEN 1 END), COUNT(CASE WHEN known THEN 1 END) 
   SELECT EXISTS (SELECT 1 {MATCHING}) AS known FROM judged_score j WHERE j.conversation_id IS NULL) stray"""
 
 _CHANGED = f"""
-SELECT found, source_file_id, line FROM (
-  SELECT j.source_file_id, j.line, j.conversation_id AS held,
-    (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {MATCHING}) AS found FROM {_VERDICTS}) joined
+SELECT found, CASE WHEN found IS NULL THEN run_id END, CASE WHEN found IS NULL THEN conversation_name END,
+  source_file_id, line FROM (
+  SELECT j.source_file_id, j.line, j.run_id, j.conversation_name, j.conversation_id AS held,
+    (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {MATCHING}) AS found FROM {VERDICTS} j) joined
 WHERE found IS DISTINCT FROM held"""
 
-_JOIN = "UPDATE judged_score SET conversation_id = ? WHERE source_file_id = ? AND line = ?"
+_JOIN = """
+UPDATE judged_score SET conversation_id = ?, run_id = ?, conversation_name = ? WHERE source_file_id = ? AND line = ?"""
 
 _COUNT = f"""
 INSERT INTO aspect_score (conversation_id, aspect_id, judge_id, value)
@@ -90,7 +93,8 @@ SELECT conversation_id, aspect_id, judge_id, score FROM (
   SELECT j.conversation_id, j.aspect_id, j.judge_id, j.score, ROW_NUMBER() OVER (
     PARTITION BY j.conversation_id, j.aspect_id, j.judge_id
     ORDER BY COALESCE(j.judged_at, -1) DESC, s.path DESC, j.line DESC) AS place
-  FROM {_VERDICTS} JOIN source_file s ON s.id = j.source_file_id WHERE j.conversation_id IS NOT NULL) ranked
+  FROM {_CALLS} CROSS JOIN judged_score j ON j.conversation_id = c.id
+  JOIN source_file s ON s.id = j.source_file_id) ranked
 WHERE place = 1"""
 
 
@@ -134,22 +138,22 @@ def begin(connection: Connection) -> None:
     connection.execute("DELETE FROM touched_name")
 
 
-def touch(connection: Connection, theirs: str, files: Sequence[int]) -> None:
+def touch(connection: Connection, calls: str, theirs: str, files: Sequence[int]) -> None:
     """Note the names of the judged calls of files, and of those that they judge, before they are taken away.
 
-    `theirs` is what SQL asks of a row to be of one of these `files`.
+    These are what SQL asks of a call's key, and of the file of a row, to be of one of these `files`.
     """
     if _any_verdict(connection):
-        connection.execute(_OF_SCORES.format(theirs), files)
-        touch_calls(connection, f"(SELECT run_id, name FROM conversation WHERE {theirs}) c", files)
+        connection.execute(_OF_SCORES.format(f"j.{theirs}"), files)
+        touch_calls(connection, f"(SELECT id, run_id, name FROM conversation WHERE {calls}) c", files)
 
 
 def touch_calls(connection: Connection, calls: str, values: Sequence[Any] = ()) -> None:
     """Note the names of those of some calls that are judged, given as what follows FROM, where they are called `c`."""
     connection.execute(
-        f"INSERT INTO touched_name SELECT DISTINCT c.run_id, c.name FROM {calls} WHERE EXISTS"
-        " (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"
-        " ON CONFLICT DO NOTHING",
+        f"INSERT INTO touched_name SELECT DISTINCT c.run_id, c.name FROM {calls} WHERE"
+        " EXISTS (SELECT 1 FROM judged_score j WHERE j.conversation_id = c.id)"
+        f" OR EXISTS (SELECT 1 FROM judged_score j WHERE {_WAITING.format('c')}) ON CONFLICT DO NOTHING",
         values,
     )
 
@@ -170,13 +174,12 @@ def choose_verdicts(connection: BulkConnection, changed: Changes) -> set[Cell]:
     """
     if not _any_verdict(connection) and not _any_touched(connection):
         return set()
-    of_new = (str(key) for key, verdicts in changed.judged.items() if verdicts is not None)
-    connection.execute(_DROP_SETTLED.format(", ".join(("0", *of_new))), (changed.first,))
+    connection.execute(_DROP_SETTLED, (changed.first,))
     connection.execute(_OF_NEW_CALLS, (changed.first, changed.last))
     _join(connection)
     _count_new(connection, changed)
     of_others = sorted(key for key, verdicts in changed.judged.items() if verdicts is None)
-    connection.executemany(_OF_SCORES.format("source_file_id = ?"), [(key,) for key in of_others])
+    connection.executemany(_OF_SCORES.format("j.source_file_id = ?"), [(key,) for key in of_others])
     if not _any_touched(connection):
         return set()
     cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"
@@ -207,7 +210,7 @@ def unjoined(connection: Connection) -> Unjoined:
 def choose_all(connection: Connection) -> None:
     """Choose again for every call that was judged."""
     begin(connection)
-    connection.execute(_EVERY)
+    connection.execute(_OF_SCORES.format("true"))
     _join(connection)
     _choose(connection)
 

@@ -39,13 +39,14 @@ from riff_store.write import notes, verdicts
 from riff_store.write.ledger import WithoutForgotten
 from riff_store.write.names import Names, encodable
 from riff_store.write.rollups import Changes, no_changes, shrink
-from riff_store.write.rows import FIRST_REASON, NOTES, Rows, forget_calls, runs_of, settle_unended
+from riff_store.write.rows import FIRST_REASON, NOTES, OF_FILE, Rows, forget_calls, runs_of, settle_unended
 from riff_store.write.text_compression import TextCompressor
 
 _PATHS = 500
 _GROUPS = 8
 """How many row groups are packed in a transaction, so that nobody waits for it long."""
 _ANNOTATIONS = "(SELECT COUNT(*) FROM annotation a WHERE a.source_file_id = s.id)"
+_CALLS_OF_FILES = f"SELECT c.id FROM source_file s CROSS JOIN conversation c ON {OF_FILE.format('s')}"
 _STANDING = (
     "conversation c JOIN run r ON r.id = c.run_id JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
     " WHERE r.name = k.run AND c.name = k.conversation AND f.name = coalesce(k.flow, f.name)"
@@ -217,6 +218,7 @@ class Writer:
 
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
         key, known = self._source_file(file, path)
+        first = self._changed.next
         result = FileResult(path, file.kind, "changed" if known else "taken")
         rows = Rows(self._connection, self._names, key, file.kind, path, self._rank, self._changed, self._texts)
         remembered = WithoutForgotten(self._connection, items, take_back=self._takes_back)
@@ -253,8 +255,9 @@ class Writer:
             self._connection.execute("DELETE FROM source_file WHERE id = ?", (key,))
             return result
         self._connection.execute(
-            "UPDATE source_file SET conversations = ?, scores = ?, skipped = ? WHERE id = ?",
-            (rows.taken, result.scores, result.skipped, key),
+            "UPDATE source_file SET conversations = ?, scores = ?, skipped = ?, first_call = ?, last_call = ?"
+            " WHERE id = ?",
+            (rows.taken, result.scores, result.skipped, first, self._changed.last, key),
         )
         return result
 
@@ -269,7 +272,8 @@ class Writer:
         if found is None:
             added = self._connection.execute(
                 "INSERT INTO source_file (path, kind, sha256, size, reader, with_text, context,"
-                " conversations, scores, skipped) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0) RETURNING id",
+                " conversations, scores, skipped, first_call, last_call) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, -1)"
+                " RETURNING id",
                 (path, *values),
             )
             return int(added.fetchone()[0]), False
@@ -289,14 +293,15 @@ class Writer:
         """Take away what files had brought; cells that they were in are summed again."""
         for start in range(0, len(keys), _PATHS):
             some = keys[start : start + _PATHS]
-            theirs = f"source_file_id IN ({', '.join('?' * len(some))})"
-            cells = f"SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE {theirs}"
+            marks = ", ".join("?" * len(some))
+            calls, theirs = f"id IN ({_CALLS_OF_FILES} WHERE s.id IN ({marks}))", f"source_file_id IN ({marks})"
+            cells = f"SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE {calls}"
             shrink(self._connection, self._changed, self._connection.execute(cells, some).fetchall())
-            verdicts.touch(self._connection, theirs, some)
-            forget_calls(self._connection, theirs, *some)
+            verdicts.touch(self._connection, calls, theirs, some)
             described = ("described_state", "described_edge", "flow_contract")
             for table in ("judged_score", "annotation", "skipped_input", *described):
                 self._connection.execute(f"DELETE FROM {table} WHERE {theirs}", some)
+            forget_calls(self._connection, calls, *some)
             for key in some:
                 self._changed.judged.pop(key, None)
             self._codes = None  # some may have gone with what they had brought

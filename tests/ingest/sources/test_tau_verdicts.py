@@ -149,7 +149,7 @@ def joined(store: Path) -> dict[str, tuple[str | None, float | None]]:
     """The label of the run that the verdict on each call is joined in, with its score."""
     with open_store(store) as opened:
         rows = opened.execute_sql(
-            "SELECT j.conversation_name, r.label, j.score FROM judged_score j"
+            "SELECT COALESCE(j.conversation_name, c.name), r.label, j.score FROM judged_score j"
             " LEFT JOIN conversation c ON c.id = j.conversation_id LEFT JOIN run r ON r.id = c.run_id"
         )
     return {name: (label, score) for name, label, score in rows}
