@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import numbered
-from riff_store.arrays.masks import masks_of, speaks_of_rows, steps_of_rows
+from riff_store.arrays.masks import masks_of, speaks_of_rows
 from riff_store.arrays.rows import outcome_visits
 from riff_store.chunks import KINDS_OF_FAILURE, STATES, TOOLS
 from riff_store.database import Store
 from riff_store.filters.predicates import Predicate
 from riff_store.measure import UNIT
 from riff_store.schema import ASPECTS, STEPS, Sum
+from riff_store.vocabulary import WAYS
 
 Cell: TypeAlias = tuple[int | None, ...]
 """The keys of a cell, `None` where its rows name none."""
@@ -405,7 +406,10 @@ def read_calls_at_end(
         rows, of_row = block.rows_of("state", chosen)
         there = block.keys_of("state", "state", rows) == state
         rows, of_row = rows[there], of_row[there]
-        at_end = block.figures_of("state", "revisit", rows) + 1 > steps_of_rows(block, way)[rows]
+        steps, of_step = block.rows_of("transition", chosen)
+        near = block.keys_of("transition", WAYS[way][0], steps) == state
+        taken = np.bincount(of_step[near], block.figures_of("transition", "n", steps[near]), block.n)
+        at_end = block.figures_of("state", "revisit", rows) + 1 > taken[of_row]
         rows, of_row = rows[at_end], of_row[at_end]
         stalled = block.figures_of("state", "stall", rows)
         cells = Cells([block.keys("stop_reason")[of_row]], rows.size)
