@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import schema as m
@@ -211,7 +212,7 @@ def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate |
 
 
 def _ordered(cells: Cells) -> Cells:
-    return {names: cells[names] for names in sorted(cells, key=lambda names: [name or "" for name in names])}
+    return dict(sorted(cells.items(), key=itemgetter(0)))
 
 
 def _split(cells: Cells) -> dict[str, dict[Names, CallSums]]:
