@@ -9,13 +9,13 @@ from riff_store.vocabulary import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, NUMBER, by_name, list_of, or_null
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.view_query import MadeRows, outlines
+from riff_tui.view_query import EVERYTHING, FilterParts, MadeRows, outlines
 from riff_tui.views.parts import cells, changes, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.contents import RunSummary
-    from riff_store.queries.quality import RunQuality
+    from riff_store.queries.quality import RunQuality, Timeline
     from riff_tui.view_query import ViewQuery
 
 DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."
@@ -62,37 +62,41 @@ def show(query: ViewQuery) -> Table:
     """Return the runs of such calls, with lines above them."""
     from riff_store.queries.quality import timeline as asked
 
-    return with_lines(
-        query.result(query.parts(), lambda parts: timeline(asked(query.store, parts.calls, parts.judges)))
-    )
+    def build(parts: FilterParts) -> Table:
+        # Of everything, beside what is asked for, rows are only counted.
+        first = 0 if parts is EVERYTHING else query.first(parts)
+        return timeline(asked(query.store, parts.calls, parts.judges, first))
+
+    return with_lines(query.result(query.parts(), build))
 
 
-def timeline(answers: Sequence[RunQuality]) -> Table:
-    """Return one row per run, in the order of the answers."""
-    judges = list(dict.fromkeys(judge for run in answers for judge in run.quality if judge != COMPUTED))
-    compared = any(run.change for run in answers)
+def timeline(answer: Timeline) -> Table:
+    """Return one row per run, in the order of the answer."""
+    runs, judges = answer.runs, answer.judges
+    moved = any(change.moved for change in answer.changes)
     shown = [
         *_COLUMNS,
         *_QUALITY,
-        *(column for column in _CHANGES if column is not MOVED or any(run.moved for run in answers)),
+        *(column for column in _CHANGES if column is not MOVED or moved),
         *(column for judge in judges for column in cells.quality_columns(judge, ("quality", judge))),
-        *([EDIT] if any(run.edit for run in answers) else []),
+        *([EDIT] if any(answer.edits) else []),
     ]
     return Table(
         view="timeline",
         title="Timeline: success and quality run by run (earliest first)",
         columns=shown,
         rows=MadeRows(
-            len(answers),
-            lambda at: _outline(answers[at], (COMPUTED, *judges), answers[max(0, at + 1 - TREND) : at + 1]),
-            lambda at, outline: _row(answers[at], outline),
+            len(runs),
+            lambda at: _outline(runs[at], (COMPUTED, *judges), runs[max(0, at + 1 - TREND) : at + 1]),
+            lambda at, outline: _row(runs[at], outline),
         ),
+        matched=len(answer.changes),
         notes=[
             UNITS,
-            *cells.measured_note(answers),
-            *([CHANGE] if compared else []),
+            *cells.measured_note([answer]),
+            *([CHANGE] if any(change.whole for change in answer.changes) else []),
             *([DOWN_ONLY] if judges else []),
-            *changes.edit_notes(run.edit for run in answers),
+            *changes.edit_notes(answer.edits),
         ],
     )
 

@@ -121,8 +121,10 @@ from riff_store.queries.quality import (
     FlowChange,
     FlowQuality,
     QualityCell,
+    RunChanges,
     RunQuality,
     SuccessChange,
+    Timeline,
     flow_table,
     timeline,
 )

@@ -21,12 +21,11 @@ from riff_store.arrays.encoding import MOST_ROWS, Floats, Places, decode, is_uns
 from riff_store.arrays.rows import Chunk
 from riff_store.arrays.spans import sealed
 from riff_store.arrays.sums import call_rows, least_rows, score_rows, state_rows, step_rows, sums_of_span, tool_rows
-from riff_store.chunks import CALL_IDS, CALLS, ROWS, ROWS_OF_CALLS, SPAN, Ask, keys_of, keys_of_span
+from riff_store.chunks import CALL_IDS, CALLS, ROWS, ROWS_OF_CALLS, SPAN, Ask, keys_of, keys_of_span, score_name
 from riff_store.database import Store
 from riff_store.errors import StoreError
 from riff_store.schema.sums import Sum, Summed
 
-_SCORE = "score."
 _WHOLLY = (m.StateScore, m.Transition, m.ToolScore, m.AspectScore)
 WHOLLY_PACKED = [model._meta.table_name for model in _WHOLLY]
 """The tables of which every column is packed; their rows are of calls."""
@@ -85,10 +84,13 @@ def is_as_rows(ask: Ask, group: int, known: Known) -> bool:
     try:
         columns = {name: decode(body, n) for name, n, body in kept if 0 <= n <= MOST_ROWS}
         tables = list(_tables(columns))
-        proved = len(columns) == len(kept) and _points_well(tables, known, *keys_of(group))
+        return (
+            len(columns) == len(kept)
+            and _points_well(tables, known, *keys_of(group))
+            and all(_is_alike(ask, each, *keys_of(group)) for each in tables)
+        )
     except (StoreError, LookupError, ValueError, TypeError):
         return False
-    return proved and all(_is_alike(ask, each, *keys_of(group)) for each in tables)
 
 
 def _points_well(tables: Sequence[_Packed], known: Known, first: int, last: int) -> bool:
@@ -117,9 +119,9 @@ def _tables(columns: dict[str, Floats]) -> Iterator[_Packed]:
         yield _Packed(table, in_order, 1 if kind == "failure" else len(keys))
     scores = [np.empty((4, 0))]
     for name, values in left.items():
-        if not name.startswith(_SCORE) or values.size != calls.size:
+        aspect, judge = map(int, name.split(".")[1:])
+        if name != score_name(aspect, judge) or values.size != calls.size:
             raise LookupError(name)
-        aspect, judge = map(int, name.removeprefix(_SCORE).split("."))
         asked = np.flatnonzero(~np.isnan(values) | is_unscored(values))
         keys_of_all = (np.full(asked.size, float(key)) for key in (aspect, judge))
         scores.append(np.stack([calls[asked], *keys_of_all, values[asked]]))
@@ -130,25 +132,25 @@ def _tables(columns: dict[str, Floats]) -> Iterator[_Packed]:
 
 
 def _is_alike(ask: Ask, packed: _Packed, first: int, last: int) -> bool:
-    """Return whether rows are packed in order, and add up to the same as those of the table."""
+    """Return whether rows are packed in order, and add up to the same as those of the table.
+
+    Raises `ValueError` for what no column of its kind can have.
+    """
     n, (call, _) = packed.columns[0][1].size, packed.columns[0]
     keys, others = packed.columns[: packed.keys], packed.columns[packed.keys :]
-    if any(column.size != n for _, column in others) or (packed.in_order and not _ascends([each for _, each in keys])):
+    if any(column.size != n for _, column in packed.columns):
+        return False
+    if packed.in_order and not _ascends([column for _, column in keys]):
         return False
     weight, weights = "0", np.zeros(n, np.int64)
     for sql, column in keys:
-        whole, factor = _as_whole(column), _DRAW.randrange(2**20, 2**30)
-        if whole is None:
-            return False
+        factor = _DRAW.randrange(2**20, 2**30)
         weight += f" + {sql} * {factor}"
-        weights += whole * factor
+        weights += _as_whole(column) * factor
     base = _DRAW.randrange(_TERM // 2, _TERM)
     terms, values, scales, total = [str(base)], [sql for sql, _ in keys], [], np.full(n, base, np.int64)
     for sql, column in others:
-        found = _term(sql, column)
-        if found is None:
-            return False
-        value, term, scale, added = found
+        value, term, scale, added = _term(sql, column)
         values.append(value)
         terms.append(term)
         scales += scale
@@ -171,18 +173,16 @@ def _ascends(keys: Sequence[Floats]) -> bool:
     return bool(later.all())
 
 
-def _as_whole(column: Floats) -> NDArray[np.int64] | None:
-    """Return a column as whole numbers, `None` if they are not."""
+def _as_whole(column: Floats) -> NDArray[np.int64]:
     with np.errstate(invalid="ignore"):
         whole = column.astype(np.int64)
-    return whole if (whole == column).all() else None
+    if (whole != column).any():
+        raise ValueError("not whole")
+    return whole
 
 
-def _term(sql: str, column: Floats) -> tuple[str, str, list[float], NDArray[np.int64]] | None:
-    """Return a column's value and what it adds, as SQL with a scale for its `?`, and what it adds as an array.
-
-    What no column of its kind can have adds nothing, `None`.
-    """
+def _term(sql: str, column: Floats) -> tuple[str, str, list[float], NDArray[np.int64]]:
+    """Return a column's value and what it adds, as SQL with a scale for its `?`, and what it adds as an array."""
     known, is_real = ~np.isnan(column), sql in _REAL
     largest = float(np.abs(column[known]).max(initial=1.0))
     if not known.all():
@@ -196,8 +196,6 @@ def _term(sql: str, column: Floats) -> tuple[str, str, list[float], NDArray[np.i
         cut = np.fmod((column * scale).astype(np.int64), divisor)
         return sql, f"CAST({sql} * ? AS INTEGER) % {divisor}", [scale], cut
     whole = _as_whole(column)
-    if whole is None:
-        return None
     if largest >= _SMALL:
         return sql, f"{sql} % {divisor}", [], np.fmod(whole, divisor)
     factor = _DRAW.randrange(1, int(_TERM / largest))

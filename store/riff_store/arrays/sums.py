@@ -18,7 +18,7 @@ from riff_store import schema as m
 from riff_store.arrays.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import Cell, Cells, Tally
-from riff_store.arrays.masks import masks_of, speaks_of_rows, steps_of_rows
+from riff_store.arrays.masks import masks_of, speaks_of_rows
 from riff_store.arrays.rows import Chunk, outcome_visits, put_chunks
 from riff_store.arrays.spans import ALL, Among, begun, chunks_of, kept_sums, keys_of, sealed
 from riff_store.chunks import KINDS_OF_FAILURE, SLICES, STATES, TOOLS, place_of_span
@@ -27,6 +27,7 @@ from riff_store.engines.engine import Connection
 from riff_store.filters.predicates import Predicate
 from riff_store.schema.sums import Sum
 from riff_store.statistics import different
+from riff_store.vocabulary import WAYS
 
 _LARGE = 2**61
 _Column: TypeAlias = Callable[[str], Floats]
@@ -384,7 +385,10 @@ def read_calls_at_end(
         rows, of_row = block.rows_of("state", chosen)
         there = block.keys_of("state", "state", rows) == state
         rows, of_row = rows[there], of_row[there]
-        at_end = block.figures_of("state", "revisit", rows) + 1 > steps_of_rows(block, way)[rows]
+        steps, of_step = block.rows_of("transition", chosen)
+        near = block.keys_of("transition", WAYS[way][0], steps) == state
+        taken = np.bincount(of_step[near], block.figures_of("transition", "n", steps[near]), block.n)
+        at_end = block.figures_of("state", "revisit", rows) + 1 > taken[of_row]
         rows, of_row = rows[at_end], of_row[at_end]
         stalled = block.figures_of("state", "stall", rows)
         cells = Cells([block.keys("stop_reason")[of_row]], rows.size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import schema as m
@@ -133,24 +134,41 @@ class FlowQuality:
     pooled: Sequence[QualityCell]
 
 
-class _Changes(NamedTuple):
+class RunChanges(NamedTuple):
     """Describe how a run differs from the one before it: as a whole, and in which flows by more than chance."""
 
     whole: SuccessChange | None
     moved: Sequence[FlowChange]
 
 
-_FIRST = _Changes(None, ())
+_FIRST = RunChanges(None, ())
 
 
-def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[RunQuality]:
-    """Return the runs that have such calls, the earliest first; runs without a time come last.
+class Timeline(NamedTuple):
+    """Describe the first runs of a timeline, and of all of them what changed, the edits and `judges`.
+
+    All have `n` calls together, which went as `success` shows.
+    """
+
+    runs: Sequence[RunQuality]
+    changes: Sequence[RunChanges]
+    edits: Sequence[LastEdit | None]
+    judges: Sequence[str]
+    n: int
+    success: Measure
+
+
+def timeline(
+    store: Store, calls: Predicate | None = None, judges: Predicate | None = None, first: int | None = None
+) -> Timeline:
+    """Return the runs that have such calls, so many `first` ones, the earliest first; those without a time come last.
 
     `judges` chooses the judges besides `(computed)`. Each run is compared with the one before it, as far as both have
     a time.
     """
     with store.snapshot():
-        runs = _split(_ordered(call_sums(store, calls, Grouping(("run", "flow", "agent")))))
+        cells = call_sums(store, calls, Grouping(("run", "flow", "agent")))
+        runs = _split(_ordered(cells))
         scores = humanness_scores(store, calls, ("run",), judges)
         commits = dict(store.execute(m.Run.select(m.Run.name, m.Run.commit)))
         started, order, edits = run_starts(store), run_order(store), Edits(store)
@@ -158,8 +176,10 @@ def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | N
     flows = {run: _split(cells) for run, cells in runs.items()}
     timed = [run for run in ordered if started.get(run) is not None]
     changes = _changes([runs[run] for run in timed], [flows[run] for run in timed])
+    changes += [_FIRST] * (len(ordered) - len(changes))
     judged = _judges(scores)
-    return [
+    edited = [edits.latest(flows[run], run) for run in ordered]
+    found = [
         RunQuality(
             run=run,
             started_at=started.get(run),
@@ -171,11 +191,14 @@ def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | N
             quality=_quality(whole, scores.get((run,), {}), judged),
             change=change.whole,
             moved=change.moved,
-            edit=edits.latest(flows[run], run),
+            edit=edit,
         )
-        for run, change in zip(ordered, [*changes, *[_FIRST] * (len(ordered) - len(changes))], strict=True)
+        for run, change, edit in zip(ordered[:first], changes, edited, strict=False)
         for whole in [pooled(runs[run].values())]
     ]
+    every = pooled(cells.values()) if cells else None
+    success = every.success_measure() if every else Measure(0, 0)
+    return Timeline(found, changes, edited, judged, every.n if every else 0, success)
 
 
 def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[FlowQuality]:
@@ -189,7 +212,7 @@ def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate |
 
 
 def _ordered(cells: Cells) -> Cells:
-    return {names: cells[names] for names in sorted(cells, key=lambda names: [name or "" for name in names])}
+    return dict(sorted(cells.items(), key=itemgetter(0)))
 
 
 def _split(cells: Cells) -> dict[str, dict[Names, CallSums]]:
@@ -217,7 +240,7 @@ def _quality(sums: CallSums, scores: Mapping[str, Measure], judges: Iterable[str
     return {COMPUTED: sums.computed_quality_measure(), **{judge: scores.get(judge, _NO_SCORE) for judge in judges}}
 
 
-def _changes(runs: Sequence[Cells], flows: Sequence[Mapping[str, Cells]]) -> list[_Changes]:
+def _changes(runs: Sequence[Cells], flows: Sequence[Mapping[str, Cells]]) -> list[RunChanges]:
     """Return how each of some runs in time, given as a whole and by flow, differs from the one before it.
 
     Runs as wholes are one family of tests, their flows another.
@@ -237,7 +260,7 @@ def _changes(runs: Sequence[Cells], flows: Sequence[Mapping[str, Cells]]) -> lis
     return [
         _FIRST,
         *(
-            _Changes(whole, sorted(found, key=lambda flow: flow.change.p))
+            RunChanges(whole, sorted(found, key=lambda flow: flow.change.p))
             for whole, found in zip(wholes, moved, strict=True)
         ),
     ][: len(runs)]

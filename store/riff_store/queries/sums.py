@@ -87,9 +87,7 @@ def aspect_sums(
     """Return the sums by the names of the group, then by aspect and the judge's key; those of `only` some aspects."""
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     wanted = {key for key, name in aspects.items() if not only or name in only}
-    if not wanted:
-        return {}
-    if in_columns(store, m.ASPECTS, calls, group.by):
+    if wanted and in_columns(store, m.ASPECTS, calls, group.by):
         from riff_store.arrays.sums import score_rows
 
         rows = score_rows(store, calls, group.keys, wanted)

@@ -159,6 +159,8 @@ DAMAGE = (
     "UPDATE conversation SET trial = (SELECT o.trial + 1 FROM conversation o WHERE o.id = 21 - conversation.id)"
     " WHERE id IN (10, 11)",
     "UPDATE column_chunk SET n = n + 1 WHERE row_group = 1 AND name = 'state.progress'",
+    "UPDATE column_chunk SET n = n + 1 WHERE row_group = 1 AND name = 'state.state'",
+    "UPDATE column_chunk SET name = 'score.01.1' WHERE row_group = 1 AND name = 'score.1.1'",
     "UPDATE column_chunk SET body = x'00' WHERE row_group = 1 AND name = 'call.trial'",
     "DELETE FROM column_chunk WHERE row_group = 1 AND name = 'call.trial'",
     "UPDATE column_chunk SET name = 'score.99.1' WHERE row_group = 1 AND name = 'call.lost'",

@@ -104,7 +104,7 @@ def test_a_score_names_the_last_edit_that_its_run_contains_and_what_tells_it(see
 def test_a_run_shows_the_edit_of_its_flows_that_came_last_in_history(seed: int, tmp_path: Path) -> None:
     made = past(seed)
     with open_store(stored(made, tmp_path / "w.db")) as store:
-        shown = {run.run: run.edit for run in timeline(store)}
+        shown = {run.run: run.edit for run in timeline(store).runs}
     assert shown.keys() == made.runs.keys()
     for run, edit in shown.items():
         each = [found for flow in FLOWS if (found := made.last(run, flow))]

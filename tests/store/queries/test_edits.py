@@ -101,7 +101,7 @@ def test_a_run_shows_the_latest_edit_of_its_flows(seed: int, expression: str, tm
         for run, calls in grouped(selected(made, predicate), lambda facts: facts.run_id).items()
     }
     with with_edits(made, tmp_path / "w.db", edits) as store:
-        found = {run.run: run.edit for run in timeline(store, predicate)}
+        found = {run.run: run.edit for run in timeline(store, predicate).runs}
     times = {edit.commit: edit.time for edit in edits}
     for run, edit in found.items():
         wanted = [last for flow in flows[run] if (last := last_by_hand(edits, flow, begun[run]))]
@@ -236,6 +236,6 @@ def test_a_store_without_edits_has_none_anywhere(tmp_path: Path) -> None:
     with world(1, 30).store(tmp_path / "w.db") as store:
         assert not Edits(store)
         assert edit_effects(store) == []
-        assert all(run.edit is None for run in timeline(store))
+        assert all(run.edit is None for run in timeline(store).runs)
         assert all(cell.last_edit is None for cell in flow_cells(store, edits=True))
         assert all(found.edit is None for page in score_pages(store) for found in page.calls)

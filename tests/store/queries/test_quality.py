@@ -47,7 +47,7 @@ def test_the_timeline_means_what_the_calls_say(seed: int, expression: str, tmp_p
     left = selected(made, predicate)
     by_run = grouped(left, lambda facts: facts.run_id)
     with made.store(tmp_path / "world.db") as store:
-        found = {run.run: run for run in timeline(store, predicate)}
+        found = {run.run: run for run in timeline(store, predicate).runs}
     assert found.keys() == by_run.keys()
     judges = judges_of(made, left)
     for name, calls in by_run.items():
@@ -66,7 +66,7 @@ def test_a_run_is_compared_with_the_one_before_in_what_both_called(seed: int, ex
     made, predicate = world(seed, 120), parse(expression)
     cells = grouped(selected(made, predicate), lambda facts: (facts.run_id, facts.flow, facts.agent_model))
     with made.store(tmp_path / "world.db") as store:
-        found = [run for run in timeline(store, predicate) if run.started_at is not None]
+        found = [run for run in timeline(store, predicate).runs if run.started_at is not None]
     assert not found or found[0].change is None
     for before, after in pairwise(found):
         strata = [
@@ -97,7 +97,7 @@ def runs_of(path: Path, passing: Sequence[int], n: int = 40) -> list[SuccessChan
                 for number in range(n)
             ]  # fmt: skip
             put(store, f"/in/{day}.jsonl", calls)
-        found = timeline(store)
+        found = timeline(store).runs
     assert all([flow.flow for flow in run.moved] in ([], ["edited"]) for run in found)
     return [run.moved[0].change if run.moved else None for run in found]
 
@@ -121,7 +121,7 @@ def test_more_of_a_hard_flow_is_no_change(tmp_path: Path) -> None:
                 for number in range(n)
             ]  # fmt: skip
             put(store, f"/in/{day}.jsonl", calls)
-        first, second = timeline(store)
+        first, second = timeline(store).runs
     assert (first.success.mean, second.success.mean) == (0.74, 0.26)
     assert second.change is not None
     assert second.change.effect == pytest.approx(0, abs=1e-9)
@@ -179,7 +179,7 @@ def test_a_judge_that_is_two_points_harsher_is_seen_to_be(tmp_path: Path) -> Non
                 f"{judge}.jsonl",
                 [verdict(f"c-{number}", score, judge=judge, line=number) for number in range(6)],
             )
-        (flow,), (run,) = flow_table(store), timeline(store)
+        (flow,), (run,) = flow_table(store), timeline(store).runs
     assert {cell.judge: cell.quality.mean for cell in flow.pooled if cell.judge != COMPUTED} == {
         "mild": 7.0, "strict": 5.0,
     }  # fmt: skip
@@ -197,7 +197,7 @@ def test_runs_stand_in_order_of_time_and_those_without_a_time_last_compared_with
                 call("c", run="z-first", started_at=1_000_000),
             ],
         )
-        found = timeline(store)
+        found = timeline(store).runs
     assert [(run.run, run.started_at, run.commit, run.change is not None) for run in found] == [
         ("z-first", 1_000_000, None, False),
         ("b-second", 2_000_000, "c2", True),
@@ -209,7 +209,7 @@ def test_a_run_of_nothing_but_errored_calls_has_no_quality(tmp_path: Path) -> No
     with fresh(tmp_path / "few.db") as store:
         put(store, "calls.jsonl", [call("a", errored=True)])
         put(store, "verdicts.jsonl", [verdict("a", 9.0)])
-        (run,), (flow,) = timeline(store), flow_table(store)
+        (run,), (flow,) = timeline(store).runs, flow_table(store)
     assert (run.n, run.excluded, run.success.mean) == (0, 1, None)
     assert {judge: measure.mean for judge, measure in run.quality.items()} == {COMPUTED: None}
     assert [(cell.judge, cell.quality.mean, cell.quality.n) for cell in flow.cells] == [(COMPUTED, None, 0)]
@@ -240,5 +240,5 @@ def test_the_flow_in_the_worst_state_comes_first_and_what_is_not_measured_last(t
 def test_judges_can_be_chosen_and_versions_are_never_merged(chosen: str, left: list[str], tmp_path: Path) -> None:
     judges: Predicate | None = parse(chosen)
     with world(1, 60).store(tmp_path / "world.db") as store:
-        assert list(timeline(store, judges=judges)[0].quality) == left
+        assert list(timeline(store, judges=judges).runs[0].quality) == left
         assert list(dict.fromkeys(cell.judge for cell in flow_table(store, judges=judges)[0].cells)) == left

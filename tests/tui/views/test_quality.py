@@ -17,9 +17,11 @@ from tests.surface.store import (
     FlowQuality,
     Measure,
     QualityCell,
+    RunChanges,
     RunQuality,
     Store,
     SuccessChange,
+    Timeline,
     open_store,
 )
 from tests.surface.tui import LINES, PAGE, Request, Row, Severity, flow_table, show, timeline
@@ -34,7 +36,14 @@ def store(tiny: Path) -> Iterator[Store]:
 def run(name: str, change: SuccessChange | None = None, moved: Sequence[FlowChange] = (), **given: Measure) -> Row:
     quality = {COMPUTED: measure(8.0, 30), **given}
     answer = RunQuality(name, None, None, 3, 30, 0, measure(0.5, 30, rate=True), quality, change, moved)
-    return timeline([answer]).rows[0]
+    return timeline(whole([answer])).rows[0]
+
+
+def whole(runs: Sequence[RunQuality]) -> Timeline:
+    changes = [RunChanges(run.change, run.moved) for run in runs]
+    judges = dict.fromkeys(judge for run in runs for judge in run.quality if judge != COMPUTED)
+    edits = [run.edit for run in runs]
+    return Timeline(runs, changes, edits, list(judges), sum(run.n for run in runs), measure(None))
 
 
 def changed(effect: float, verdict: ChangeVerdict) -> SuccessChange:
@@ -64,7 +73,7 @@ def test_both_say_that_quality_is_comparable_only_down_a_column(store: Store) ->
 
 
 def test_computed_is_there_without_any_judge() -> None:
-    assert timeline([]).column(f"quality.{COMPUTED}") is not None
+    assert timeline(whole([])).column(f"quality.{COMPUTED}") is not None
     row = run("a")
     assert row.record["quality"] == {COMPUTED: 8.0}
     assert row.record["intervals"].keys() == {"success_rate", f"quality.{COMPUTED}"}
@@ -167,7 +176,7 @@ def test_of_many_runs_rows_are_made_of_those_that_are_shown() -> None:
         for at in range(2000)
     ]
     looked = _Looked(answers)
-    table = timeline(looked)
+    table = timeline(whole(answers)._replace(runs=looked))
     assert not looked.at
     shown = table.rows[:20]
     assert [row.record["run"] for row in shown] == [f"night-{at}" for at in range(20)]
