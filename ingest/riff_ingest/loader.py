@@ -209,6 +209,8 @@ SHARED_BYTES = 8 * 1024 * 1024
 PIECE_BYTES = 1024 * 1024
 AHEAD_BYTES = 16 * 1024 * 1024
 """So much of files is read ahead, about what a batch holds: processes would wait while it is written otherwise."""
+START_BYTES = 8 * 1024 * 1024
+"""So much of many files is read here while the processes start."""
 
 _Packed: TypeAlias = list[tuple[type[Item], bytes | list[Item]]]
 _Done = TypeVar("_Done")
@@ -286,16 +288,17 @@ class _Workers:
 def _ahead(plans: Sequence[InputPlan], workers: _Workers) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
     waiting: deque[tuple[InputPlan, Future[_Packed] | None]] = deque()
     rest = iter(plans)
-    ahead = 0
+    ahead, here = 0, START_BYTES if sum(plan.file.size for plan in plans) > AHEAD_BYTES else 0
 
     def fill() -> None:
-        nonlocal ahead
+        nonlocal ahead, here
         while len(waiting) < workers.at_least or ahead < AHEAD_BYTES:
             plan = next(rest, None)
             if plan is None:
                 return
             ahead += plan.file.size
-            alone = _is_shared(plan) or plan.file.size > SMALL_BYTES
+            alone = here > 0 or _is_shared(plan) or plan.file.size > SMALL_BYTES
+            here -= plan.file.size
             waiting.append((plan, None if alone else workers.submit(_load_whole, plan)))
 
     fill()

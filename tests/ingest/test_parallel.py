@@ -82,6 +82,27 @@ def test_a_file_that_is_shared_gives_the_rows_of_one_that_is_not(
     assert 2 < len(read_here) < 8, "the first piece of each file, and those that were read without a contract"
 
 
+def test_of_many_files_the_first_is_read_while_the_processes_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "night"
+    folder.mkdir()
+    for name, some in (("a", lines()[:30]), ("b", lines()[30:]), ("c", lines()[:9])):
+        (folder / f"flow-transcripts-{name}.jsonl").write_bytes(b"\n".join(some))
+    whole = taken(tmp_path / "whole.db", folder, jobs=1)
+    read_here: list[str] = []
+
+    def counted(plan: InputPlan, items: Iterable[ReadItem]) -> Iterator[Item]:
+        read_here.append(Path(plan.file.path).name)
+        return scored(plan, items)
+
+    monkeypatch.setattr(parallel, "scored", counted)
+    monkeypatch.setattr(parallel, "AHEAD_BYTES", 1)
+    monkeypatch.setattr(parallel, "START_BYTES", 1)
+    assert taken(tmp_path / "shared.db", folder, jobs=2) == whole
+    assert read_here == ["flow-transcripts-a.jsonl"]
+
+
 def test_what_a_plug_in_reads_passes_between_processes_even_where_it_is_half_a_character() -> None:
     said = JudgedScore("night", "c-1", "codex", 7.5, None, evidence=[1, 2])
     items: list[Item] = [said, said, Skipped("defect", 3, "half a \ud83d is left"), Skipped("skipped", 4, "no"), said]
