@@ -270,7 +270,7 @@ def _outside(groups: Sequence[int]) -> RowsOf:
     key, ends = "conversation_id", [keys_of(group) for group in groups]
     gaps = [(last, first) for (_, last), (first, _) in pairwise(ends) if last + 1 < first]
     between = [f"{key} > {last} AND {key} < {first}" for last, first in gaps]
-    # A key that is no number comes after all that are.
+    # A key of another kind comes after all that are numbers.
     outside = (f"{key} < {ends[0][0]}", *between, f"{key} > {ends[-1][1]}")
     return dict.fromkeys(WHOLLY_PACKED, outside)
 

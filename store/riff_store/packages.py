@@ -14,7 +14,7 @@ from typing import Any
 
 
 class _Later(ModuleType):
-    """Stand for a module that is loaded once something of it is used."""
+    """Load a module once something of it is used."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:

@@ -80,9 +80,9 @@ SELECT COUNT(CASE WHEN NOT known THEN 1 END), COUNT(CASE WHEN known THEN 1 END) 
 _CHANGED = f"""
 SELECT found, CASE WHEN found IS NULL THEN run_id END, CASE WHEN found IS NULL THEN conversation_name END,
   source_file_id, line FROM (
-  SELECT j.source_file_id, j.line, j.run_id, j.conversation_name, j.conversation_id AS held,
+  SELECT j.source_file_id, j.line, j.run_id, j.conversation_name, j.conversation_id AS known_call,
     (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {MATCHING}) AS found FROM {VERDICTS} j) joined
-WHERE found IS DISTINCT FROM held"""
+WHERE found IS DISTINCT FROM known_call"""
 
 _JOIN = """
 UPDATE judged_score SET conversation_id = ?, run_id = ?, conversation_name = ? WHERE source_file_id = ? AND line = ?"""
