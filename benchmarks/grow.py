@@ -54,6 +54,7 @@ def _repeat(
     replaced["started_at"] = f"started_at + {spans['run'] * copy * _DAY}"
     if table in spans:
         replaced["id"] = f"id + {spans[table] * copy}"
+    replaced |= {f"{end}_call": f"{end}_call + {spans['conversation'] * copy}" for end in ("first", "last")}
     if table in ("run", "source_file"):
         replaced |= {name: f"{name} || '-{copy:03d}'" for name in ("name", "path")}
         replaced["commit"] = f"\"commit\" || '{copy:03d}'"
