@@ -99,29 +99,25 @@ class FailOn(enum.StrEnum):
 SinceOption = Annotated[
     str, option("--since", "RUN", "The run that the latest one is compared with; else the one before.", completion.runs)
 ]
-BudgetOption = Annotated[
-    int, option("--budget", "N", "At most so many tokens, of four bytes each; what has no room is named.", min=1)
-]
 FormatOption = Annotated[BriefFormat, option("--format", None, "JSON has the commands as lists of arguments.")]
-WordsOption = Annotated[
-    bool, flag("--words", "Add what was said around each cause, redacted, in a block that is marked as data.")
-]
-FailOnOption = Annotated[
-    FailOn | None, option("--fail-on", None, "Exit 3 where the latest run is worse beyond chance.")
-]
-SkillOption = Annotated[
-    bool, flag("--skill", "Print what an agent has to know to read all this, and nothing of a store.")
-]
 
 
 def brief(
     where: WhereOption = "",
     since: SinceOption = "previous",
-    budget: BudgetOption = 1500,
+    budget: Annotated[
+        int, option("--budget", "N", "At most so many tokens, of four bytes each; what has no room is named.", min=1)
+    ] = 1500,
     format: FormatOption = BriefFormat.TEXT,
-    words: WordsOption = False,
-    fail_on: FailOnOption = None,
-    skill: SkillOption = False,
+    words: Annotated[
+        bool, flag("--words", "Add what was said around each cause, redacted, in a block that is marked as data.")
+    ] = False,
+    fail_on: Annotated[
+        FailOn | None, option("--fail-on", None, "Exit 3 where the latest run is worse beyond chance.")
+    ] = None,
+    skill: Annotated[
+        bool, flag("--skill", "Print what an agent has to know to read all this, and nothing of a store.")
+    ] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:

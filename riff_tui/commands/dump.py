@@ -58,64 +58,58 @@ class COMMAND(Command):
         return super().get_help(ctx)
 
 
-ViewArgument = Annotated[str, argument("VIEW", "{views}.", completion.view_names)]
-ByOption = Annotated[
-    list[str] | None,
-    option(
-        "--by",
-        "KEY[,KEY]",
-        f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
-        completion.group_keys,
-    ),
-]
 AspectOption = Annotated[
     str | None,
     option(
         "--aspect", "ASPECT", "What {aspects} explains: an aspect such as humanness, else quality.", completion.aspects
     ),
 ]
-KOption = Annotated[int | None, option("--k", "N", "Ask for N passes in a row ({draws}); else 3.", min=1)]
-FormatOption = Annotated[
-    Format | None,
-    option(
-        "--format",
-        None,
-        "Else by the ending of FILE, else text; dot and mermaid: the graph of neighbors; quarantine: a file"
-        " for the gate, of repeats.",
-    ),
-]
-TextOption = Annotated[
-    bool | None,
-    flag(
-        "--text/--no-text",
-        "Put what was said into a Markdown or SVG dump of a conversation; or leave it, and messages, out of any dump.",
-    ),
-]
-AroundOption = Annotated[
-    int | None, option("--around", "N", "Of a conversation, N moments before and after what is blamed.", min=0)
-]
-RedactOption = Annotated[
-    bool | None,
-    flag(
-        "--redact/--no-redact",
-        "Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do by default.",
-    ),
-]
 
 
 def dump(
-    view: ViewArgument,
+    view: Annotated[str, argument("VIEW", "{views}.", completion.view_names)],
     where: WhereOption = "",
-    by: ByOption = None,
+    by: Annotated[
+        list[str] | None,
+        option(
+            "--by",
+            "KEY[,KEY]",
+            f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
+            completion.group_keys,
+        ),
+    ] = None,
     sort: SortOption = None,
     limit: LimitOption = None,
     aspect: AspectOption = None,
-    k: KOption = None,
-    format: FormatOption = None,
+    k: Annotated[int | None, option("--k", "N", "Ask for N passes in a row ({draws}); else 3.", min=1)] = None,
+    format: Annotated[
+        Format | None,
+        option(
+            "--format",
+            None,
+            "Else by the ending of FILE, else text; dot and mermaid: the graph of neighbors; quarantine: a file"
+            " for the gate, of repeats.",
+        ),
+    ] = None,
     output: OutputOption = None,
-    text: TextOption = None,
-    around: AroundOption = None,
-    redact: RedactOption = None,
+    text: Annotated[
+        bool | None,
+        flag(
+            "--text/--no-text",
+            "Put what was said into a Markdown or SVG dump of a conversation; or leave it, and messages, out of any"
+            " dump.",
+        ),
+    ] = None,
+    around: Annotated[
+        int | None, option("--around", "N", "Of a conversation, N moments before and after what is blamed.", min=0)
+    ] = None,
+    redact: Annotated[
+        bool | None,
+        flag(
+            "--redact/--no-redact",
+            "Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do by default.",
+        ),
+    ] = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,

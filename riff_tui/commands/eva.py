@@ -115,14 +115,6 @@ DatasetOption = Annotated[
 AgentOption = Annotated[
     Path | None, option("--agent", "F", "The agent's YAML file; else the one that config.json names.")
 ]
-MetricOption = Annotated[
-    list[str] | None,
-    option(
-        "--metric",
-        "MODULE:FUNCTION",
-        "A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
-    ),
-]
 ExpectedOption = Annotated[
     Path | None,
     option(
@@ -160,7 +152,14 @@ def metrics(
     expected_db: ExpectedOption = None,
     agent: AgentOption = None,
     dataset: DatasetOption = None,
-    metric: MetricOption = None,
+    metric: Annotated[
+        list[str] | None,
+        option(
+            "--metric",
+            "MODULE:FUNCTION",
+            "A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
+        ),
+    ] = None,
     output: OutputOption = None,
     debug: DebugOption = False,
 ) -> None:

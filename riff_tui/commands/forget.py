@@ -35,15 +35,6 @@ EXAMPLES = (
     "riff-tui forget --where 'said:\"my number is\"' --keep-notes",
 )
 
-WhereOption = Annotated[
-    str, option("--where", "EXPR", "The calls to forget, such as 'run=R' or 'conversation=C'.", completion.terms)
-]
-DryRunOption = Annotated[bool, flag("--dry-run", "Say what would go, and change nothing.")]
-YesOption = Annotated[bool, flag("--yes", "Do not ask.")]
-KeepNotesOption = Annotated[bool, flag("--keep-notes", "Keep what people wrote on these calls.")]
-VacuumOption = Annotated[
-    bool, flag("--vacuum", "Rewrite the store, so that no piece of what was said is left in it and space is freed.")
-]
 _FLAGS = ("done", "keep_notes", "vacuumed")
 JSON = printed(
     {
@@ -58,11 +49,15 @@ _NAMED = 3
 
 
 def forget(
-    where: WhereOption = "",
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    keep_notes: KeepNotesOption = False,
-    vacuum: VacuumOption = False,
+    where: Annotated[
+        str, option("--where", "EXPR", "The calls to forget, such as 'run=R' or 'conversation=C'.", completion.terms)
+    ] = "",
+    dry_run: Annotated[bool, flag("--dry-run", "Say what would go, and change nothing.")] = False,
+    yes: Annotated[bool, flag("--yes", "Do not ask.")] = False,
+    keep_notes: Annotated[bool, flag("--keep-notes", "Keep what people wrote on these calls.")] = False,
+    vacuum: Annotated[
+        bool, flag("--vacuum", "Rewrite the store, so that no piece of what was said is left in it and space is freed.")
+    ] = False,
     json: JsonOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,

@@ -41,103 +41,88 @@ EXAMPLES = (
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
-BaselineOption = Annotated[
-    str, option("--baseline", "A", "The run to compare with: its id, or previous.", completion.runs)
-]
-CandidateOption = Annotated[
-    str, option("--candidate", "B", "The run to decide on: its id, or latest.", completion.runs)
-]
-MaxDropOption = Annotated[
-    list[str] | None,
-    option(
-        "--max-drop",
-        "ASPECT=X",
-        "How far an aspect may fall, in its own unit or, of shares, in percent: success_rate, correctness,"
-        " completion, errors, latency_p95, latency_mean, latency_tail (seconds up), slow, humanness, humanness:JUDGE,"
-        " of voice calls yield_rate and the like; repeatable.",
-        completion.tolerances,
-    ),
-]
-MaxErroredOption = Annotated[
-    str | None, option("--max-errored", "X", "How much the share of errored calls may rise, else 5%.")
-]
-MinCoverageOption = Annotated[
-    list[str] | None,
-    option(
-        "--min-coverage",
-        "KIND=X",
-        "How much of each flow the candidate's calls have to touch: states, edges, slots, guards, terminals or tools;"
-        " repeatable.",
-        completion.coverage_kinds,
-    ),
-]
 MinNOption = Annotated[int | None, option("--min-n", "N", "Calls that a check takes on both sides, else 5.", min=1)]
-StrictOption = Annotated[
-    bool, flag("--strict", "Fail as well where a flow was not called, and where nothing could be decided.")
-]
 JSON = ("gate",)
 """The view that it prints."""
-JunitOption = Annotated[Path | None, option("--junit", "F", "Write the checks as JUnit XML as well.")]
-GithubOption = Annotated[
-    bool, flag("--github", f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}.")
-]
-QuarantineOption = Annotated[
-    Path | None,
-    option(
-        "--quarantine",
-        "F",
-        "Have the flows and scenarios of this file (TOML) decide nothing until their day, and fail after it.",
-    ),
-]
-DivergedOption = Annotated[
-    Diverged,
-    option(
-        "--diverged",
-        None,
-        "Whether frozen calls in which the agent went another way than recorded are errored as others are (fail), or in"
-        " no check (ok).",
-    ),
-]
 DayOption = Annotated[str | None, option("--day", "DAY", "The day on which the quarantine is read, else today (UTC).")]
 CommentOption = Annotated[
     Path | None,
     option("--comment", "F", "Write the table as Markdown as well, below a line by which its comment is found again."),
 ]
-JsonOption = Annotated[
-    bool, flag("--json", "As --format json: because, for each check that failed, with a command to open it.")
-]
-SummaryOption = Annotated[
-    Path | None,
-    option(
-        "--summary-md",
-        "F",
-        "Write one message of at most 3,000 characters as well, with commands; the file that"
-        f" ${SUMMARY_VARIABLE} names is added to.",
-    ),
-]
-FormatOption = Annotated[
-    Format | None, option("--format", f"[{'|'.join(FORMATS)}]", "Else by the ending of FILE, else text.")
-]
 
 
 def gate(
-    baseline: BaselineOption,
-    candidate: CandidateOption,
-    max_drop: MaxDropOption = None,
-    max_errored: MaxErroredOption = None,
-    min_coverage: MinCoverageOption = None,
+    baseline: Annotated[
+        str, option("--baseline", "A", "The run to compare with: its id, or previous.", completion.runs)
+    ],
+    candidate: Annotated[str, option("--candidate", "B", "The run to decide on: its id, or latest.", completion.runs)],
+    max_drop: Annotated[
+        list[str] | None,
+        option(
+            "--max-drop",
+            "ASPECT=X",
+            "How far an aspect may fall, in its own unit or, of shares, in percent: success_rate, correctness,"
+            " completion, errors, latency_p95, latency_mean, latency_tail (seconds up), slow, humanness,"
+            " humanness:JUDGE, of voice calls yield_rate and the like; repeatable.",
+            completion.tolerances,
+        ),
+    ] = None,
+    max_errored: Annotated[
+        str | None, option("--max-errored", "X", "How much the share of errored calls may rise, else 5%.")
+    ] = None,
+    min_coverage: Annotated[
+        list[str] | None,
+        option(
+            "--min-coverage",
+            "KIND=X",
+            "How much of each flow the candidate's calls have to touch: states, edges, slots, guards, terminals or"
+            " tools; repeatable.",
+            completion.coverage_kinds,
+        ),
+    ] = None,
     min_n: MinNOption = None,
-    strict: StrictOption = False,
+    strict: Annotated[
+        bool, flag("--strict", "Fail as well where a flow was not called, and where nothing could be decided.")
+    ] = False,
     where: WhereOption = "",
-    junit: JunitOption = None,
-    github: GithubOption = False,
-    summary_md: SummaryOption = None,
-    quarantine: QuarantineOption = None,
+    junit: Annotated[Path | None, option("--junit", "F", "Write the checks as JUnit XML as well.")] = None,
+    github: Annotated[
+        bool, flag("--github", f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}.")
+    ] = False,
+    summary_md: Annotated[
+        Path | None,
+        option(
+            "--summary-md",
+            "F",
+            "Write one message of at most 3,000 characters as well, with commands; the file that"
+            f" ${SUMMARY_VARIABLE} names is added to.",
+        ),
+    ] = None,
+    quarantine: Annotated[
+        Path | None,
+        option(
+            "--quarantine",
+            "F",
+            "Have the flows and scenarios of this file (TOML) decide nothing until their day, and fail after it.",
+        ),
+    ] = None,
     day: DayOption = None,
-    diverged: DivergedOption = Diverged.FAIL,
+    diverged: Annotated[
+        Diverged,
+        option(
+            "--diverged",
+            None,
+            "Whether frozen calls in which the agent went another way than recorded are errored as others are (fail),"
+            " or in no check (ok).",
+        ),
+    ] = Diverged.FAIL,
     comment: CommentOption = None,
-    json: JsonOption = False,
-    format: FormatOption = None,
+    json: Annotated[
+        bool, flag("--json", "As --format json: because, for each check that failed, with a command to open it.")
+    ] = False,
+    format: Annotated[
+        Format | None, option("--format", f"[{'|'.join(FORMATS)}]", "Else by the ending of FILE, else text.")
+    ] = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,

@@ -64,27 +64,7 @@ class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in cl
         return [source.kind for source in sources()]
 
 
-PathsArgument = Annotated[list[Path], argument("PATH...", "Files, or directories to walk.")]
-KindOption = Annotated[
-    str | None,
-    option(
-        "--as",
-        None,
-        "The kind of all the files; else their content decides.",
-        lambda: SourceKind().choices,
-        click_type=SourceKind(),
-    ),
-]
 FlowFileOption = Annotated[list[Path] | None, option("--flow-file", "F", "A file that describes a flow; repeatable.")]
-DatasetOption = Annotated[Path | None, option("--dataset", "F", "The dataset that EVA's runs played.")]
-AgentOption = Annotated[Path | None, option("--agent", "F", "The file of the agent in EVA's runs.")]
-JobsOption = Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)]
-NoTextOption = Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")]
-StrictOption = Annotated[
-    bool, flag("--strict", "Exit 5 if anything was skipped, a call came twice, or nothing was read.")
-]
-RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
-AgainOption = Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")]
 
 
 _COUNTED = (
@@ -100,17 +80,28 @@ JSON = printed(
 
 
 def ingest(
-    paths: PathsArgument,
-    kind: KindOption = None,
+    paths: Annotated[list[Path], argument("PATH...", "Files, or directories to walk.")],
+    kind: Annotated[
+        str | None,
+        option(
+            "--as",
+            None,
+            "The kind of all the files; else their content decides.",
+            lambda: SourceKind().choices,
+            click_type=SourceKind(),
+        ),
+    ] = None,
     flow_file: FlowFileOption = None,
-    dataset: DatasetOption = None,
-    agent: AgentOption = None,
-    jobs: JobsOption = None,
-    no_text: NoTextOption = False,
-    strict: StrictOption = False,
-    rebuild: RebuildOption = False,
+    dataset: Annotated[Path | None, option("--dataset", "F", "The dataset that EVA's runs played.")] = None,
+    agent: Annotated[Path | None, option("--agent", "F", "The file of the agent in EVA's runs.")] = None,
+    jobs: Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)] = None,
+    no_text: Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")] = False,
+    strict: Annotated[
+        bool, flag("--strict", "Exit 5 if anything was skipped, a call came twice, or nothing was read.")
+    ] = False,
+    rebuild: Annotated[bool, flag("--rebuild", "Read files again that have not changed.")] = False,
     json: JsonOption = False,
-    again: AgainOption = False,
+    again: Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:

@@ -35,14 +35,6 @@ EXAMPLES = (
     "riff-tui search '/book(ed|ing) .* (mon|tues)day/i' --json",
 )
 
-TextArgument = Annotated[
-    str, argument("TEXT", "What was said, in any case; /RE/ is a regular expression, /RE/i one that ignores case.")
-]
-WhereOption = Annotated[
-    str, option("--where", "EXPR", "Only in calls that match, such as 'flow:dent failed=1'.", completion.terms)
-]
-ContextOption = Annotated[int, option("--context", "N", "Print N turns before and after each hit as well.", min=0)]
-JsonOption = Annotated[bool, flag("--json", "Print one JSON object, a hit a line.")]
 RedactOption = Annotated[bool, flag("--redact", "Replace e-mail addresses, numbers and the like in what was said.")]
 
 
@@ -74,10 +66,14 @@ JSON = printed(
 
 
 def search(
-    text: TextArgument,
-    where: WhereOption = "",
-    context: ContextOption = 0,
-    json: JsonOption = False,
+    text: Annotated[
+        str, argument("TEXT", "What was said, in any case; /RE/ is a regular expression, /RE/i one that ignores case.")
+    ],
+    where: Annotated[
+        str, option("--where", "EXPR", "Only in calls that match, such as 'flow:dent failed=1'.", completion.terms)
+    ] = "",
+    context: Annotated[int, option("--context", "N", "Print N turns before and after each hit as well.", min=0)] = 0,
+    json: Annotated[bool, flag("--json", "Print one JSON object, a hit a line.")] = False,
     redact: RedactOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,

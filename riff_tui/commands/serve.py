@@ -38,11 +38,7 @@ MISSING = "serve needs packages that are not installed"
 # If one of these is set a browser has a place to open; one that draws in this terminal is none.
 _DESKTOP = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
-PortOption = Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)]
 OpenOption = Annotated[bool, flag("--open/--no-open", "Open the page in your browser, if there is a desktop.")]
-OriginOption = Annotated[
-    str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
-]
 
 
 def serve(
@@ -59,9 +55,11 @@ def serve(
     mouse: ui.MouseOption = None,
     live: ui.LiveOption = None,
     read_only: ui.ReadOnlyOption = False,
-    port: PortOption = 0,
+    port: Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)] = 0,
     open_browser: OpenOption = True,
-    public_origin: OriginOption = None,
+    public_origin: Annotated[
+        str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
+    ] = None,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:

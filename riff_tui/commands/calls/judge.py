@@ -39,14 +39,7 @@ EXAMPLES = (
 REASONS = 5
 
 
-PathsArgument = Annotated[list[Path], argument("PATH...", "Transcripts, or directories to walk.")]
-NameOption = Annotated[str, option("--judge", "NAME", "A judge of the settings file, or gemini, dashscope, openai.")]
-OutOption = Annotated[Path, option("--out", "DIR", "Where RUN/humanness-NAME.jsonl go.", click_type=WRITTEN_DIRECTORY)]
-JudgedAtOption = Annotated[str | None, option("--judged-at", "TIME", "The time that scores carry; else now.")]
-LimitOption = Annotated[int | None, option("--limit", "N", "At most so many calls, spread evenly.", min=1)]
 ConcurrencyOption = Annotated[int | None, option("--concurrency", "N", "Calls to ask about at once.", min=1, max=256)]
-RetryUnscoredOption = Annotated[bool, flag("--retry-unscored", "Ask again if there was no score.")]
-DryRunOption = Annotated[bool, flag("--dry-run", "Only print how many calls and tokens it would be.")]
 
 
 _PASSED_OVER = ("scored_before", "unscored_before", "unrecorded", "beyond_limit")
@@ -55,14 +48,14 @@ JSON = printed({"judge": TEXT, "out": TEXT, "dry_run": FLAG, **dict.fromkeys(_AS
 
 
 def judge(
-    paths: PathsArgument,
-    name: NameOption,
-    out: OutOption,
-    judged_at: JudgedAtOption = None,
-    limit: LimitOption = None,
+    paths: Annotated[list[Path], argument("PATH...", "Transcripts, or directories to walk.")],
+    name: Annotated[str, option("--judge", "NAME", "A judge of the settings file, or gemini, dashscope, openai.")],
+    out: Annotated[Path, option("--out", "DIR", "Where RUN/humanness-NAME.jsonl go.", click_type=WRITTEN_DIRECTORY)],
+    judged_at: Annotated[str | None, option("--judged-at", "TIME", "The time that scores carry; else now.")] = None,
+    limit: Annotated[int | None, option("--limit", "N", "At most so many calls, spread evenly.", min=1)] = None,
     concurrency: ConcurrencyOption = None,
-    retry_unscored: RetryUnscoredOption = False,
-    dry_run: DryRunOption = False,
+    retry_unscored: Annotated[bool, flag("--retry-unscored", "Ask again if there was no score.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only print how many calls and tokens it would be.")] = False,
     json: JsonOption = False,
     store: NextStoreOption = None,
     debug: DebugOption = False,

@@ -24,24 +24,18 @@ ConversationsOption = Annotated[int | None, option("--conversations", "N", "How 
 SeedOption = Annotated[int, option("--seed", "S", "The same seed makes the same calls.")]
 
 
-OutOption = Annotated[Path, option("--out", "DIR", "Where to write the files.", click_type=WRITTEN_DIRECTORY)]
-FlowsOption = Annotated[
-    list[str] | None, option("--flows", "F,F", "Only these of the built-in flows.", completion.flows)
-]
-OneRunOption = Annotated[str | None, option("--run", "ID", "Make one run of this id instead of ten nights.")]
-WeakenOption = Annotated[
-    list[str] | None,
-    option("--weaken", "FLOW=SHARE", "In that run, let this share of a flow's calls get stuck; repeatable."),
-]
-
-
 def simulate(
-    out: OutOption,
-    flows: FlowsOption = None,
+    out: Annotated[Path, option("--out", "DIR", "Where to write the files.", click_type=WRITTEN_DIRECTORY)],
+    flows: Annotated[
+        list[str] | None, option("--flows", "F,F", "Only these of the built-in flows.", completion.flows)
+    ] = None,
     conversations: ConversationsOption = None,
     seed: SeedOption = 0,
-    one_run: OneRunOption = None,
-    weaken: WeakenOption = None,
+    one_run: Annotated[str | None, option("--run", "ID", "Make one run of this id instead of ten nights.")] = None,
+    weaken: Annotated[
+        list[str] | None,
+        option("--weaken", "FLOW=SHARE", "In that run, let this share of a flow's calls get stuck; repeatable."),
+    ] = None,
     store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:

@@ -89,27 +89,23 @@ JSON = printed(
 )
 
 
-RunOption = Annotated[
-    str, option("--run", "R", "A run's directory, or the id of a run in the store, or latest.", completion.runs)
-]
 BaselineOption = Annotated[
     str | None, option("--baseline", "RUN", "The run to compare with so far; else the one before it.", completion.runs)
 ]
-JsonOption = Annotated[bool, flag("--json", "Print JSON: one object, with --follow one a line.")]
 SinceOption = Annotated[str | None, option("--since", "T", "List only calls that changed after this time (as_of).")]
-TextOption = Annotated[bool, flag("--text", "Show the last words of calls that are over as well.")]
-FollowOption = Annotated[
-    bool | None, flag("--follow/--once", "Go on until the run ends, or look once; else by the terminal.")
-]
 
 
 def watch(
-    run: RunOption,
-    json: JsonOption = False,
+    run: Annotated[
+        str, option("--run", "R", "A run's directory, or the id of a run in the store, or latest.", completion.runs)
+    ],
+    json: Annotated[bool, flag("--json", "Print JSON: one object, with --follow one a line.")] = False,
     since: SinceOption = None,
-    text: TextOption = False,
+    text: Annotated[bool, flag("--text", "Show the last words of calls that are over as well.")] = False,
     baseline: BaselineOption = None,
-    follow: FollowOption = None,
+    follow: Annotated[
+        bool | None, flag("--follow/--once", "Go on until the run ends, or look once; else by the terminal.")
+    ] = None,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
