@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast
 
 import click
 
+from riff_tui import __version__
 from riff_tui.commands.options import (
     Command,
     DebugOption,
@@ -123,8 +124,6 @@ def _load(name: str) -> click.Command:
 
 
 def _print_version() -> None:
-    from riff_tui import __version__
-
     click.echo(f"{PROGRAM} {__version__}")
     raise click.exceptions.Exit
 

@@ -19,7 +19,7 @@ from riff_tui.commands.options import (
     flag,
     settings_for,
 )
-from riff_tui.commands.reading import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table, reading
 
 EXAMPLES = (
     "riff-tui compare previous latest",
@@ -58,7 +58,6 @@ def compare(
     are exact, and corrected across all rows.
     """
     from riff_tui.catalog import Request, show
-    from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
     from riff_tui.settings import store_location
 

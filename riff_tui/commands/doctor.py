@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from riff_store.errors import OF_DAMAGE, StoreError
 from riff_tui.commands.options import (
     AsciiOption,
     DebugOption,
@@ -65,7 +66,6 @@ def doctor(
 
     A quick look shows what it left out. Exit 4 where something is wrong with the store.
     """
-    from riff_store.errors import StoreError
     from riff_tui.errors import Unhealthy, writing
     from riff_tui.output.sinks.json import write_members
     from riff_tui.output.sinks.parts import Options
@@ -98,7 +98,6 @@ def doctor(
 
 
 def _report(location: str, *, quick: bool) -> Report:
-    from riff_store.errors import OF_DAMAGE, StoreError
     from riff_store.health import UNCHECKED_QUICKLY, examine
     from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading

@@ -19,7 +19,7 @@ from riff_tui.commands.options import (
     settings_for,
     split_keys,
 )
-from riff_tui.commands.reading import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table, reading
 from riff_tui.output.formats import Format
 from riff_tui.views.spec import BY
 
@@ -117,7 +117,6 @@ def dump(
 ) -> None:
     """Print a view of the store, as the explorer's screen shows it."""
     from riff_tui.catalog import Request, show
-    from riff_tui.commands.reading import reading
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, argument, option
+from riff_tui.errors import UsageError
 from riff_tui.shapes import ANY, COUNT, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -169,8 +170,6 @@ def metrics(
     wrong with the logs goes to stderr. `--metric my_metrics:longest_wait` adds a metric of your own, from my_metrics.py
     in this directory or from what is installed (docs/eva.md).
     """
-    from riff_tui.errors import UsageError
-
     if expected_db is not None and not _found(directory).single:
         raise UsageError(f"--expected-db is of one conversation, and {directory} contains several; use --dataset")
     _print(directory, output, _reader(pipeline, dataset, agent, expected_db), _scorer(metric or ()))
@@ -218,7 +217,6 @@ def _reader(
 
 def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any]]) -> dict[str, Any] | None:
     from riff_ingest.lines import BrokenInput
-    from riff_tui.errors import UsageError
 
     if path is None:
         return None
@@ -231,7 +229,6 @@ def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any
 
 def _found(directory: Path) -> ConversationSet:
     from riff_ingest.eva.record import conversations_in
-    from riff_tui.errors import UsageError
 
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a directory; name that of a conversation, or that of a run")

@@ -19,6 +19,7 @@ from riff_tui.commands.options import (
     settings_for,
     store_to_write,
 )
+from riff_tui.errors import StoreError, UsageError
 from riff_tui.shapes import COUNT, FLAG, TEXT, list_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ def forget(
     from riff_store.write.forgetting import forget as take_out
     from riff_store.write.forgetting import going_with, prepare
     from riff_store.write.writer import Writer
-    from riff_tui.errors import StoreError, UsageError
     from riff_tui.filters import split
     from riff_tui.filters.parser import parse
     from riff_tui.output.progress import terminal_progress
@@ -136,7 +136,6 @@ def _confirmed(location: str, calls: int) -> bool:
     """Ask on a terminal; raise `UsageError` if nobody can be asked."""
     import click
 
-    from riff_tui.errors import UsageError
     from riff_tui.text.numbers import counted
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

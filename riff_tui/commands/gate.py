@@ -20,7 +20,8 @@ from riff_tui.commands.options import (
     option,
     settings_for,
 )
-from riff_tui.commands.reading import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table, reading
+from riff_tui.errors import GateFailed, OutputError, UsageError
 from riff_tui.output.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -136,8 +137,6 @@ def gate(
     are named on stderr.
     """
     from riff_store.filters.predicates import Not, Term, both
-    from riff_tui.commands.reading import reading
-    from riff_tui.errors import GateFailed, OutputError, UsageError
     from riff_tui.filters import split
     from riff_tui.filters.parser import parse
     from riff_tui.gate import messages, reports
@@ -200,8 +199,6 @@ def _report(
 
 def _form(chosen: Format | None, output: Path | None) -> Format:
     """Return the format of the table; raise `UsageError` for one that it does not have."""
-    from riff_tui.errors import UsageError
-
     form = form_of(chosen, output)
     if form not in FORMATS:
         named = f"--format {chosen}" if chosen else output

@@ -26,6 +26,7 @@ from riff_tui.commands.options import (
     settings_for,
     store_to_write,
 )
+from riff_tui.errors import InputSkipped, UsageError
 from riff_tui.shapes import COUNT, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -114,7 +115,6 @@ def export(
     JSON lines have every line that was ever written, so that they can be merged; CSV and embedeval what counts.
     """
     from riff_tui.commands.reading import reading
-    from riff_tui.errors import UsageError
     from riff_tui.output.files import write_output
     from riff_tui.settings import store_location
 
@@ -181,7 +181,6 @@ def import_notes(
     Order and repetition do not matter. Notes wait where their call is not there yet. embedeval's annotations are taken
     as well.
     """
-    from riff_tui.errors import InputSkipped, UsageError
     from riff_tui.notes.exchange import merge_file, merge_stream, of_no_call
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
@@ -279,8 +278,6 @@ class NotesFormat(enum.StrEnum):
 
 def form_of(output: Path | None) -> NotesFormat:
     """Return the form that the name of a file asks for; raise `UsageError` for one that notes do not have."""
-    from riff_tui.errors import UsageError
-
     named = "" if output is None else output.suffix.lower()
     if named in _OF_OTHERS:
         raise UsageError(f"{output}: notes are written as jsonl, csv or embedeval, not {named}; choose another name")
@@ -333,7 +330,6 @@ def keep_others(store: Store, path: Path) -> None:
     Raises `UsageError`.
     """
     from riff_store.write.notes import read_notes
-    from riff_tui.errors import UsageError
     from riff_tui.notes.kept_notes import read_kept
     from riff_tui.settings import store_to_name
     from riff_tui.text.numbers import counted

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_orig
 import click
 
 from riff_tui.commands import completion
+from riff_tui.errors import StoreError, UsageError, writing
 from riff_tui.output.formats import Format
 from riff_tui.shapes import Shape, record
 
@@ -219,7 +220,6 @@ def split_keys(given: Sequence[str] | None) -> tuple[str, ...]:
 def time_of(option: str, text: str) -> int:
     """Return a time that an option was given, in microseconds since the epoch; raise `UsageError` for another text."""
     from riff_ingest.lenient_json import parse_time
-    from riff_tui.errors import UsageError
 
     found = parse_time(text)
     if found is None:
@@ -243,7 +243,6 @@ def next_command(*words: str, store: str | None) -> str:
 
 def settings_for(store: str | None, **flags: str | bool | int | None) -> Settings:
     """Return the settings of a command; refuse an empty `--store`, for it would mean the default one."""
-    from riff_tui.errors import UsageError
     from riff_tui.settings import load
 
     if store == "":
@@ -275,7 +274,6 @@ def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
     One that was made for it, and is empty, goes again where the block fails or is ended.
     """
     from riff_store.database import open_store
-    from riff_tui.errors import StoreError
     from riff_tui.output.streams import say
 
     with open_store(location, write=True, create=create) as opened:
@@ -293,7 +291,6 @@ def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
 
 def print_json(members: Mapping[str, Any]) -> None:
     """Print one object for programs, with the version of its schema before all else."""
-    from riff_tui.errors import writing
     from riff_tui.output.sinks.json import SCHEMA_VERSION, write_members
     from riff_tui.output.sinks.parts import Options
     from riff_tui.output.streams import standard_output

@@ -19,6 +19,7 @@ from riff_tui.commands.options import (
     printed,
     settings_for,
 )
+from riff_tui.errors import FilterError, UsageError, writing
 from riff_tui.shapes import COUNT, NUMBER, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -107,7 +108,6 @@ def _term(text: str) -> Term:
     import re
 
     from riff_store.filters.predicates import Term
-    from riff_tui.errors import FilterError, UsageError
     from riff_tui.filters.parser import LONGEST, checked_pattern
 
     if not text.strip():
@@ -162,7 +162,6 @@ def _print_lines(
     store: Store, calls: Predicate | None, term: Term, out: Output, *, context: int, shown: Callable[[str], str]
 ) -> None:
     """Print each hit on a line of its own, and on stderr how many there are."""
-    from riff_tui.errors import writing
     from riff_tui.output.sinks.parts import Options
     from riff_tui.output.streams import escape_commands, is_build_log, say
     from riff_tui.text.numbers import counted
@@ -215,7 +214,6 @@ def _print_json(
     text: str,
 ) -> None:
     """Print an object with a row for each hit, as they are found, and then what there is to report about all."""
-    from riff_tui.errors import writing
     from riff_tui.output.sinks.json import SCHEMA_VERSION, dumped
     from riff_tui.output.sinks.parts import Options
     from riff_tui.text.redaction import LIMITS

@@ -20,6 +20,7 @@ from riff_tui.commands.options import (
     settings_for,
     split_keys,
 )
+from riff_tui.errors import UsageError, how_to_install, writing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,8 +100,6 @@ def serve(
 
 def _require_packages() -> None:
     """Raise `UsageError` if those of the extra are not installed."""
-    from riff_tui.errors import UsageError, how_to_install
-
     try:
         import riff_tui.serve.server  # noqa: F401  # it imports them
     except ModuleNotFoundError as error:
@@ -142,7 +141,6 @@ def _start(view: str, request: Request, at: str) -> tuple[str, ...]:
 
 def _announce(link: str, *, opens: bool, named: str) -> None:
     """Print the link, which scripts may read, and open it if there is somebody to look at it."""
-    from riff_tui.errors import writing
     from riff_tui.output.streams import say
 
     with writing("stdout"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, terms
+from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, is_of_states, of_calls, terms
 from riff_store.measure import mean
 from riff_store.vocabulary import DEAD_END
 from riff_tui.charts import histogram
@@ -116,8 +116,6 @@ def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
 
     What it asks of states is asked of the rows of a call then, not of the states that a graph is made of.
     """
-    from riff_store.filters.predicates import is_of_states, of_calls
-
     if not any(is_of_states(term) for term in terms(calls)):
         return calls
     return of_calls(And((Term("state", "=", state), *conjuncts(calls))))

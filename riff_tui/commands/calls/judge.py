@@ -20,6 +20,7 @@ from riff_tui.commands.options import (
     printed,
     time_of,
 )
+from riff_tui.errors import JudgeStopped, UsageError, writing
 from riff_tui.shapes import COUNT, FLAG, TEXT, by_name
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ def judge_calls(
     from riff_runner.judge.conversations import find_conversations
     from riff_runner.judge.ledger import Ledger
     from riff_runner.judge.session import Session
-    from riff_tui.errors import UsageError, writing
     from riff_tui.output.streams import say
     from riff_tui.signals import end_by
 
@@ -147,7 +147,6 @@ def configured(name: str) -> JudgeSettings:
     """Return the settings of a judge; raises `UsageError` if there are none, or none that make sense."""
     from riff_runner.judge.settings import judge_settings
     from riff_tui import settings
-    from riff_tui.errors import UsageError
 
     if not name.strip() or name.startswith("("):
         raise UsageError("--judge needs the name of a judge, such as gemini")
@@ -250,7 +249,6 @@ def _reasons(unscored: Counter[str]) -> str:
 def _stopped(name: str, ended: RunEnd) -> Exception:
     """Return the error that ends a run of which the rest cannot be judged."""
     from riff_runner.judge.protocol import Refused
-    from riff_tui.errors import JudgeStopped
     from riff_tui.text.numbers import counted
 
     if not isinstance(ended.error, Refused):
@@ -266,7 +264,6 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
 def _naming_judge(name: str) -> Iterator[None]:
     """Name the judge in an error of its settings."""
     from riff_runner.judge.protocol import Misconfigured
-    from riff_tui.errors import UsageError
 
     try:
         yield

@@ -20,6 +20,7 @@ from riff_tui.commands.options import (
     printed,
     time_of,
 )
+from riff_tui.errors import UsageError
 from riff_tui.shapes import COUNT, COUNTS, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -187,7 +188,6 @@ def run(
     from riff_runner.run.targets import PartOptions, make_agent, make_caller, make_tools, parse_target
     from riff_tui.commands.calls.judge import configured
     from riff_tui.commands.calls.run_session import After, make, show_plan
-    from riff_tui.errors import UsageError
 
     apply_limits()
     agent_target, caller_target = parse_target(agent, "agent"), parse_target(caller, "caller")
@@ -282,7 +282,6 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
     """Return the flows that are named, or those of the case files that are, and what to play in them."""
     from riff_runner.run.cases.case_file import CASE_ENDING, is_case_file, read_case
     from riff_runner.run.flows.flow_files import load_flows
-    from riff_tui.errors import UsageError
 
     scenarios = [file for named in scenarios for file in _case_files(named)]
     cases = [read_case(Path(named)) for named in scenarios if is_case_file(named)]
@@ -308,7 +307,6 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
 def _case_files(named: str) -> list[str]:
     """Return the case files of a directory that is named, else what is named."""
     from riff_runner.run.cases.case_file import CASE_ENDING
-    from riff_tui.errors import UsageError
 
     directory = Path(named)
     found = sorted(map(str, directory.glob(f"*{CASE_ENDING}"))) if directory.is_dir() else []
@@ -319,7 +317,6 @@ def _case_files(named: str) -> list[str]:
 
 def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
     from riff_runner.simulate.flow_file import flow_names
-    from riff_tui.errors import UsageError
 
     if not flows and (foreign := next((case for case in cases if case.flow not in flow_names()), None)):
         raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import sys
 import time
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.commands.options import Diverged, next_command, next_ingest, store_to_write
+from riff_tui.errors import ExitCode, GateFailed, RunRefused, RunWithoutAnswer, StoreError, UsageError, writing
 from riff_tui.output.sinks.json import SCHEMA_VERSION
-from riff_tui.output.streams import SAID_BEFORE_ERRORS
+from riff_tui.output.streams import SAID_BEFORE_ERRORS, say, standard_output
 from riff_tui.text.numbers import LISTED, counted
 
 if TYPE_CHECKING:
@@ -47,7 +49,6 @@ class After:
 def show_plan(request: RunRequest, as_json: bool) -> None:
     """Print the calls that would be made; nothing is written and nobody is asked."""
     from riff_runner.run.run_plan import plan_run
-    from riff_tui.output.streams import say, standard_output
     from riff_tui.text.safe_text import one_line
 
     plan = plan_run(request)
@@ -71,9 +72,7 @@ def make(request: RunRequest, after: After) -> None:
 def _make(request: RunRequest, after: After) -> None:
     from riff_runner.run.runs import make_run
     from riff_tui.commands.calls.judge import judge_calls
-    from riff_tui.errors import GateFailed, StoreError, writing
     from riff_tui.output.progress import terminal_progress
-    from riff_tui.output.streams import say
 
     assert request.out is not None
     with terminal_progress() as line:
@@ -133,8 +132,6 @@ class _Session:
         return self._live.finish() if self._live is not None else None
 
     def _began(self, plan: RunPlan, tally: RunTally) -> None:
-        from riff_tui.output.streams import say
-
         self._tally = tally
         for warning in plan.warnings:
             say(f"{warning}.")
@@ -144,8 +141,6 @@ class _Session:
                 _print_json(launch_event(plan, str(self._request.out)))
 
     def _show(self) -> None:
-        from riff_tui.output.streams import say
-
         tally = self._tally
         if self._line is not None and tally is not None:
             if tally.reasons and not self._told_error:
@@ -156,8 +151,6 @@ class _Session:
             self._line.running(tally.done, tally.planned, tally.total.calls, rest)
 
     def _stopped(self) -> None:
-        from riff_tui.output.streams import say
-
         if self._line is not None:
             self._line.clear()
         if self._tally is not None and self._tally.running:
@@ -168,7 +161,6 @@ class _Session:
 def _refused_at_first() -> Iterator[None]:
     """Turn a side that cannot be reached before anything was written into a usage error."""
     from riff_runner.protocol import EndpointRefused
-    from riff_tui.errors import UsageError
 
     try:
         yield
@@ -179,7 +171,6 @@ def _refused_at_first() -> Iterator[None]:
 def _end(end: RunEnd, out: Path, diverged: Diverged | None) -> None:
     """Raise what the command ends with where the run did not end well."""
     from riff_runner.protocol import EndpointRefused
-    from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, writing
     from riff_tui.signals import end_by
 
     total = end.tally.total
@@ -204,9 +195,6 @@ def _end(end: RunEnd, out: Path, diverged: Diverged | None) -> None:
 
 
 def _print_json(event: dict[str, Any]) -> None:
-    import json
-
-    from riff_tui.errors import writing
 
     with writing("stdout"):
         sys.stdout.write(f"{json.dumps(event, ensure_ascii=True)}\n")

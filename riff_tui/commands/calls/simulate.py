@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest, option
+from riff_tui.errors import UsageError, writing
 
 if TYPE_CHECKING:
     from riff_runner.simulate.suite import SimulationSummary
@@ -63,7 +64,6 @@ def run(
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
     from riff_runner.simulate.suite import DEFAULT_CONVERSATIONS, custom_run
     from riff_runner.simulate.suite import simulate as write
-    from riff_tui.errors import UsageError, writing
     from riff_tui.output.progress import terminal_progress
 
     shares = _shares(weaken)
@@ -82,8 +82,6 @@ def run(
 
 def _shares(weaken: Sequence[str]) -> dict[str, float]:
     """Return the shares that `--weaken` names, by flow."""
-    from riff_tui.errors import UsageError
-
     found: dict[str, float] = {}
     for said in weaken:
         flow, _, share = said.partition("=")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 import time
@@ -23,6 +24,7 @@ from riff_tui.commands.options import (
     settings_for,
     time_of,
 )
+from riff_tui.errors import UsageError, writing
 from riff_tui.shapes import COUNT, FLAG, NUMBER, TEXT, TIME, list_of, numbers, or_null, record
 
 if TYPE_CHECKING:
@@ -157,7 +159,6 @@ class _Watched:
     def look(self) -> bool:
         """Find out where the run is, and return whether it goes on; raises `UsageError` if its files are gone."""
         from riff_runner.run.prices import total_cost
-        from riff_tui.errors import UsageError
 
         status = self._reader.read(time.time())
         if status is None:
@@ -196,7 +197,6 @@ class _Watched:
 def _directory(run: str, location: str) -> Path:
     from riff_store.database import open_store
     from riff_store.errors import StoreMissing
-    from riff_tui.errors import UsageError
     from riff_tui.watching.growing_run import directory_in_store, named_directory
 
     found = named_directory(run)
@@ -227,14 +227,10 @@ def _print_json(watched: _Watched, out: Output, *, follow: bool) -> None:
 
 def _without_time(line: str) -> str:
     """Return what is worth another line when it changes: idle seconds and rates change all the time."""
-    import re
-
     return re.sub(r'"(?:as_of|idle_s|rate_per_min|eta_s)": [^,}]*', "", line)
 
 
 def _follow(watched: _Watched, out: Output) -> None:
-    from riff_tui.errors import writing
-
     if out.width is None or os.environ.get("TERM", "") in ("", "dumb"):
         _follow_lines(watched, out)
         return
@@ -269,7 +265,6 @@ def _follow_lines(watched: _Watched, out: Output) -> None:
 
 
 def _print_lines(lines: list[str], out: Output) -> None:
-    from riff_tui.errors import writing
     from riff_tui.output.streams import escape_commands, is_build_log
 
     with writing("stdout"):
