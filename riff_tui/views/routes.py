@@ -91,7 +91,10 @@ def routes(
         ],
         rows=rows,
         notes=list(_notes_on_routes(answers, outlined, rare, is_shown)),
-        extras={"flows": [_flow_record(each) for each in answers], "beginnings": list(_records_of_beginnings(answers))},
+        extras={
+            "flows": [_flow_record(each) for each in answers],
+            "beginnings": [_record_of(each.keys, route) for each in answers for route in each.beginnings],
+        },
         folded=Folded(frozenset(row.id for row in rare), tuple(by), "route", "n", "route") if rare else None,
         identity=(*by, "route"),
         first=ROUTES_FIRST,
@@ -162,11 +165,6 @@ def _record_of(keys: Mapping[str, str | None], route: Route) -> dict[str, Any]:
         "success_rate": route.success.mean,
         **cells.values_of(route, "failed off"),
     }
-
-
-def _records_of_beginnings(answers: Sequence[FlowRoutes]) -> Iterator[dict[str, Any]]:
-    for each in answers:
-        yield from (_record_of(each.keys, route) for route in each.beginnings)
 
 
 def _routes(answer: FlowRoutes, bounds: Bounds) -> Iterator[Row]:

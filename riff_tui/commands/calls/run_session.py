@@ -58,7 +58,9 @@ def show_plan(request: RunRequest, as_json: bool) -> None:
         _print_json({**launch_event(plan, str(request.out)), "dry_run": True})
     else:
         stream = standard_output().stream
-        stream.writelines(f"{one_line(line)}\n" for line in planned_lines(plan))
+        for case in plan.due:
+            line = f"{case.flow.name}  {case.scenario.name}  {case.persona.name}  {case.trial}"
+            stream.write(f"{one_line(line)}\n")
     say(plan_text(plan))
 
 
@@ -199,12 +201,6 @@ def _print_json(event: dict[str, Any]) -> None:
     with writing("stdout"):
         sys.stdout.write(f"{json.dumps(event, ensure_ascii=True)}\n")
         sys.stdout.flush()
-
-
-def planned_lines(plan: RunPlan) -> Iterator[str]:
-    """Yield the calls that would be made, a line each: flow, scenario, persona and trial."""
-    for case in plan.due:
-        yield f"{case.flow.name}  {case.scenario.name}  {case.persona.name}  {case.trial}"
 
 
 def plan_text(plan: RunPlan) -> str:
