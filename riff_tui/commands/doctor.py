@@ -23,7 +23,6 @@ from riff_tui.shapes import ANY, COUNT, COUNTS, FLAG, TEXT, list_of, or_null, re
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_store.errors import StoreError
     from riff_store.health import Health
     from riff_tui.output.streams import Output
     from riff_tui.table import Table

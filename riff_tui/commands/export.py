@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO, cast
 
 from riff_tui.commands.options import (
     CsvRawOption,
@@ -22,7 +22,6 @@ from riff_tui.commands.options import (
 
 if TYPE_CHECKING:
     import io
-    from typing import BinaryIO
 
     from riff_store.database import Store
     from riff_store.filters.predicates import Predicate

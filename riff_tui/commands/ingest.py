@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,8 +27,6 @@ from riff_tui.commands.options import (
 from riff_tui.shapes import COUNT, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from riff_ingest.pipeline import IngestSummary
     from riff_store.facts import FileResult, Unjoined
 

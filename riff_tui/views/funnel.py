@@ -10,14 +10,13 @@ from riff_tui.shapes import COUNT, COUNTS, TEXT, numbers, or_null, record
 from riff_tui.table import NOT_MEASURED, Bar, Column, Folded, Row, Severity, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.numbers import counted, listed, p_text, percent, points_text
-from riff_tui.view_query import FilterParts
+from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 from riff_tui.views.states import NO_STATES, with_excluded
 
 if TYPE_CHECKING:
     from riff_store.queries.funnel import ComparedState, Funnel, FunnelRow
-    from riff_tui.view_query import ViewQuery
 
 LISTED = 30
 """Flows that notes count the calls of, one a line."""

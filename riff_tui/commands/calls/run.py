@@ -6,7 +6,7 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
@@ -24,8 +24,6 @@ from riff_tui.errors import UsageError
 from riff_tui.shapes import COUNT, COUNTS, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from riff_runner.run.cases.case import CallCase
     from riff_runner.run.cases.case_file import CaseFile
     from riff_runner.run.cases.plan import ScenarioChoice
