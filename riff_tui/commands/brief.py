@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Annotated
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, flag, option, printed, settings_for
+from riff_tui.commands.options import StoreOption, WhereOption, flag, option, printed, settings_for
 from riff_tui.shapes import COUNT, COUNTS, FLAG, NUMBER, TEXT, TIME, Shape, list_of, numbers, or_null, record
 
 EXAMPLES = (
@@ -119,7 +119,6 @@ def brief(
         bool, flag("--skill", "Print what an agent has to know to read all this, and nothing of a store.")
     ] = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print a night in few tokens, for scripts and agents.
 

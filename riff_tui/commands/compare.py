@@ -8,7 +8,6 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
-    DebugOption,
     FormatOption,
     LimitOption,
     OutputOption,
@@ -50,7 +49,6 @@ def compare(
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print what B differs in from A, and if by more than chance.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     apply_store_limits,
     argument,
@@ -31,7 +30,6 @@ def copy(
     target: Annotated[str, argument("TO", "Where to, made if it is not there.")],
     replace: Annotated[bool, flag("--replace", "Overwrite what TO contains.")] = False,
     json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Copy a store with all that is in it, between files and servers.
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from riff_store.errors import OF_DAMAGE, StoreError
 from riff_tui.commands.options import (
     AsciiOption,
-    DebugOption,
     StoreOption,
     flag,
     next_command,
@@ -59,7 +58,6 @@ def doctor(
     json: Annotated[bool, flag("--json", "Print one JSON object for programs.")] = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Check the store, list what was skipped and why, and what to do.
 

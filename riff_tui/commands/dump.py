@@ -7,7 +7,6 @@ from riff_tui.commands.options import (
     AsciiOption,
     Command,
     CsvRawOption,
-    DebugOption,
     LimitOption,
     OutputOption,
     SortOption,
@@ -113,7 +112,6 @@ def dump(
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print a view of the store, as the explorer's screen shows it."""
     from riff_tui.catalog import Request, show

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     StoreOption,
     flag,
@@ -56,7 +55,6 @@ def edits(
     rebuild: Annotated[bool, flag("--rebuild", "First forget all edits in the store.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Read from git who changed which flow when.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, argument, option
+from riff_tui.commands.options import OutputOption, apply_limits, argument, option
 from riff_tui.errors import UsageError
 from riff_tui.shapes import ANY, COUNT, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
@@ -124,7 +124,7 @@ ExpectedOption = Annotated[
 ]
 
 
-def eva(debug: DebugOption = False) -> None:
+def eva() -> None:
     """Print the context or the metrics of EVA's voice logs as JSON.
 
     That takes no store; `riff-tui ingest` takes the same directories into the store.
@@ -137,7 +137,6 @@ def context(
     dataset: DatasetOption = None,
     agent: AgentOption = None,
     output: OutputOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print the context of a call, joined from its three logs.
 
@@ -162,7 +161,6 @@ def metrics(
         ),
     ] = None,
     output: OutputOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print the metrics of a call that need no judge.
 

@@ -10,15 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO, cast
 
-from riff_tui.commands.options import (
-    CsvRawOption,
-    DebugOption,
-    OutputOption,
-    StoreOption,
-    WhereOption,
-    option,
-    settings_for,
-)
+from riff_tui.commands.options import CsvRawOption, OutputOption, StoreOption, WhereOption, option, settings_for
 
 if TYPE_CHECKING:
     import io
@@ -62,7 +54,6 @@ def export(
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print every score of every call.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     StoreOption,
     flag,
@@ -61,7 +60,6 @@ def forget(
     ] = False,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Take calls out of the store for good.
 

@@ -11,7 +11,6 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
-    DebugOption,
     Diverged,
     OutputOption,
     StoreOption,
@@ -128,7 +127,6 @@ def gate(
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Compare two runs and exit 3 where a flow got worse.
 

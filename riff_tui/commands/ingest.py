@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     StoreOption,
     apply_limits,
@@ -101,7 +100,6 @@ def ingest(
     json: JsonOption = False,
     again: Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")] = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Read, score and store calls, scores and flow files.
 

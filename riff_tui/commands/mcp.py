@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import unquote
 
-from riff_tui.commands.options import DebugOption, StoreOption, flag, settings_for
+from riff_tui.commands.options import StoreOption, flag, settings_for
 from riff_tui.errors import FilterError, RiffError, StoreError, UsageError, how_to_install
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class _Refused(UsageError):
     """Keep what an answer shows that is none."""
 
 
-def mcp(words: WordsOption = False, store: StoreOption = None, debug: DebugOption = False) -> None:
+def mcp(words: WordsOption = False, store: StoreOption = None) -> None:
     """Serve a store to coding agents over stdio (MCP).
 
     The tools are brief, ask and call, the resources what views have and what metrics mean. Nothing is written, and no

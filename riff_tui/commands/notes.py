@@ -12,7 +12,6 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     CallOption,
     CsvRawOption,
-    DebugOption,
     JsonOption,
     OutputOption,
     StoreOption,
@@ -56,7 +55,7 @@ AuthorOption = Annotated[
 CallsOption = Annotated[str, option("--where", "EXPR", "Only notes on calls that match.", completion.terms)]
 
 
-def notes(debug: DebugOption = False) -> None:
+def notes() -> None:
     """Write notes on calls, and merge those of several people.
 
     A note is a verdict, a code or a remark. None is ever changed, only superseded, so that all merge (docs/notes.md).
@@ -72,7 +71,6 @@ def add(
     note: Annotated[str | None, option("--note", "TEXT|-", "A remark; - reads it.")] = None,
     author: AuthorOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Write a note on a call.
 
@@ -108,7 +106,6 @@ def export(
     taxonomy: Annotated[Path | None, option("--taxonomy", "FILE", "Write embedeval's table of categories too.")] = None,
     csv_raw: CsvRawOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print notes.
 
@@ -137,7 +134,6 @@ def rename(
     dry_run: Annotated[bool, flag("--dry-run", "Only print what would be renamed.")] = False,
     author: AuthorOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Rename a code on all calls, or merge it into another.
 
@@ -174,7 +170,6 @@ def import_notes(
     strict: Annotated[bool, flag("--strict", "Exit 5 where a line was skipped.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Merge notes of files into the store.
 

@@ -8,7 +8,6 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
-    DebugOption,
     FormatOption,
     OutputOption,
     StoreOption,
@@ -56,7 +55,6 @@ def sample(
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Draw a list of calls to read, and keep it in the store.
 

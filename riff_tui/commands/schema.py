@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import click
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import DebugOption, argument
+from riff_tui.commands.options import argument
 from riff_tui.errors import UsageError, writing
 
 EXAMPLES = (
@@ -23,7 +23,7 @@ NameArgument = Annotated[
 ]
 
 
-def schema(name: NameArgument = None, debug: DebugOption = False) -> None:
+def schema(name: NameArgument = None) -> None:
     """Print JSON Schemas of what views and commands print.
 
     Of a view: the keys of its JSON, the fields that its filter knows, what its rows can be split and sorted by. Of a

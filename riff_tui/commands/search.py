@@ -9,16 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import (
-    AsciiOption,
-    DebugOption,
-    StoreOption,
-    argument,
-    flag,
-    option,
-    printed,
-    settings_for,
-)
+from riff_tui.commands.options import AsciiOption, StoreOption, argument, flag, option, printed, settings_for
 from riff_tui.errors import FilterError, UsageError, writing
 from riff_tui.shapes import COUNT, NUMBER, TEXT, list_of, or_null, record
 
@@ -78,7 +69,6 @@ def search(
     redact: RedactOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print what was said in calls and matches, as it is found.
 

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from riff_tui.commands import ui
-from riff_tui.commands.options import (
-    AsciiOption,
-    DebugOption,
-    StoreOption,
-    WhereOption,
-    flag,
-    option,
-    settings_for,
-    split_keys,
-)
+from riff_tui.commands.options import AsciiOption, StoreOption, WhereOption, flag, option, settings_for, split_keys
 from riff_tui.errors import UsageError, how_to_install, writing
 
 if TYPE_CHECKING:
@@ -62,7 +53,6 @@ def serve(
         str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
     ] = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Show the explorer in a browser on this machine.
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from riff_tui.commands.options import (
     CallOption,
-    DebugOption,
     JsonOption,
     OutputOption,
     StoreOption,
@@ -40,7 +39,6 @@ def case(
     redact: RedactOption = True,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Make a scenario of a stored call, to be run again.
 

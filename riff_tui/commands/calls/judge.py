@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
-    DebugOption,
     JsonOption,
     NextStoreOption,
     apply_limits,
@@ -59,7 +58,6 @@ def judge(
     dry_run: Annotated[bool, flag("--dry-run", "Only print how many calls and tokens it would be.")] = False,
     json: JsonOption = False,
     store: NextStoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Have a judge score how human the agent sounds.
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
-    DebugOption,
     Diverged,
     NextStoreOption,
     apply_limits,
@@ -167,7 +166,6 @@ def run(
     clock: ClockOption = None,
     fsync: Annotated[bool, flag("--fsync", "Force each call to the disk as it ends.")] = False,
     store: NextStoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Have callers call an agent about flows and write transcripts.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest, option
+from riff_tui.commands.options import WRITTEN_DIRECTORY, NextStoreOption, next_ingest, option
 from riff_tui.errors import UsageError, writing
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def simulate(
         option("--weaken", "FLOW=SHARE", "In that run, let this share of a flow's calls get stuck; repeatable."),
     ] = None,
     store: NextStoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Play callers against built-in flows and write transcripts.
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
-    DebugOption,
     StoreOption,
     apply_limits,
     flag,
@@ -110,7 +109,6 @@ def watch(
     ] = None,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Watch a run while its calls are made.
 
