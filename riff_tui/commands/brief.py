@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Collection, Mapping
 from typing import Annotated
+
+import click
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import StoreOption, WhereOption, flag, option, printed, settings_for
@@ -82,24 +83,13 @@ _ASKED = {**dict.fromkeys(("command", "filter"), TEXT), "budget": COUNT}
 JSON = printed({**_ASKED, **_PARTS, "left_out": or_null(TEXT)}, (*_ASKED, *_PARTS))
 
 
-class BriefFormat(enum.StrEnum):
-    """Name a format of a brief."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
-class FailOn(enum.StrEnum):
-    """Name a verdict that ends the command with the exit code of a gate."""
-
-    WORSE = "worse"
-
-
 SinceOption = Annotated[
     str, option("--since", "RUN", "The run that the latest one is compared with; else the one before.", completion.runs)
 ]
-FormatOption = Annotated[BriefFormat, option("--format", None, "JSON has the commands as lists of arguments.")]
+_FORMATS = click.Choice(("text", "markdown", "json"))
+FormatOption = Annotated[
+    str, option("--format", None, "JSON has the commands as lists of arguments.", click_type=_FORMATS)
+]
 
 
 def brief(
@@ -108,12 +98,18 @@ def brief(
     budget: Annotated[
         int, option("--budget", "N", "At most so many tokens, of four bytes each; what has no room is named.", min=1)
     ] = 1500,
-    format: FormatOption = BriefFormat.TEXT,
+    format: FormatOption = "text",
     words: Annotated[
         bool, flag("--words", "Add what was said around each cause, redacted, in a block that is marked as data.")
     ] = False,
     fail_on: Annotated[
-        FailOn | None, option("--fail-on", None, "Exit 3 where the latest run is worse beyond chance.")
+        str | None,
+        option(
+            "--fail-on",
+            None,
+            "Exit 3 where the latest run is worse beyond chance.",
+            click_type=click.Choice(("worse",)),
+        ),
     ] = None,
     skill: Annotated[
         bool, flag("--skill", "Print what an agent has to know to read all this, and nothing of a store.")
@@ -139,7 +135,7 @@ def brief(
     settings = settings_for(store)
     with reading(store_location(settings)) as opened:
         found = briefed(opened, Night(where, since, words, store or ""))
-        text = found.told(format.value, budget)
+        text = found.told(format, budget)
     write_output(None, lambda file: file.write(text))
     if fail_on is not None and found.is_worse:
         raise GateFailed("the latest run is worse beyond chance, as --fail-on worse asks")

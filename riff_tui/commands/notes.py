@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
+import click
+
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     CallOption,
@@ -41,13 +43,7 @@ EXAMPLES = (
 )
 
 
-class Verdict(enum.StrEnum):
-    """Name what a person can say of a call."""
-
-    PASS = "pass"
-    FAIL = "fail"
-
-
+_VERDICTS = click.Choice(("pass", "fail"))
 AuthorOption = Annotated[
     str | None,
     option("--author", "A", "Who writes; else $RIFF_TUI_AUTHOR, else git's user.email, else you on this machine."),
@@ -66,7 +62,7 @@ def add(
     where: CallOption = "",
     turn: Annotated[int | None, option("--turn", "N", "The turn that it is about, from 1.")] = None,
     state: Annotated[str | None, option("--state", "S", "The state; else that of the turn.")] = None,
-    verdict: Annotated[Verdict | None, option("--verdict", None, "Whether the call passes.")] = None,
+    verdict: Annotated[str | None, option("--verdict", None, "Whether the call passes.", click_type=_VERDICTS)] = None,
     code: Annotated[str | None, option("--code", "C", "What went wrong, in a word or a few.", completion.codes)] = None,
     note: Annotated[str | None, option("--note", "TEXT|-", "A remark; - reads it.")] = None,
     author: AuthorOption = None,
@@ -85,7 +81,7 @@ def add(
     from riff_tui.settings import store_location
 
     settings = settings_for(store, author=author)
-    given = Given(verdict and verdict.value, code, sys.stdin.read() if note == "-" else note, turn, state)
+    given = Given(verdict, code, sys.stdin.read() if note == "-" else note, turn, state)
     notebook = Notebook(store_location(settings), settings.author)
     with reading(notebook.location) as opened:
         drafted = draft(opened, where, given, notebook.author, notebook.now())
