@@ -144,6 +144,7 @@ def gate(
     from riff_tui.output.files import names_file, write_whole
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location, store_to_name
+    from riff_tui.views.gate import gate as table_of
 
     settings = settings_for(store, ascii=ascii_only)
     if json and format not in (None, Format.JSON):
@@ -170,7 +171,8 @@ def gate(
         if summary_md is not None:
             _write_message(decision, summary_md)
         if comment is not None:
-            _write_comment(decision, where, comment, ascii_only=bool(settings.ascii))
+            text = reports.comment(table_of(decision), where, ascii_only=bool(settings.ascii))
+            write_whole(comment, lambda file: file.write(text))
         _report(decision, form, output, github=github, ascii_only=bool(settings.ascii), csv_raw=csv_raw)
     except OutputError as error:
         if decision.passed:
@@ -227,16 +229,6 @@ def _write_message(decision: Decision, path: Path) -> None:
         append_summary(path, text)
     else:
         write_whole(path, lambda file: file.writelines([text]))
-
-
-def _write_comment(decision: Decision, where: str, path: Path, *, ascii_only: bool) -> None:
-    """Write the table into a file for a comment that the next build writes again."""
-    from riff_tui.gate.reports import comment
-    from riff_tui.output.files import write_whole
-    from riff_tui.views.gate import gate as table_of
-
-    text = comment(table_of(decision), where, ascii_only=ascii_only)
-    write_whole(path, lambda file: file.writelines([text]))
 
 
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:

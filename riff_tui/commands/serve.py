@@ -71,8 +71,10 @@ def serve(
     parse(where)
     with open_store(store_location(settings)):
         pass
-    _require_packages()
-    from riff_tui.serve.server import serve_explorer
+    try:
+        from riff_tui.serve.server import serve_explorer
+    except ModuleNotFoundError as error:
+        raise UsageError(MISSING, how_to_install("serve")) from error
 
     is_anywhere = view is None and request == Request()
     given = {"theme": theme, "ascii": ascii_only, "mouse": mouse, "live": live}
@@ -86,14 +88,6 @@ def serve(
     served = _served(store, store_location(settings), shared, None if is_anywhere else (chosen.name, request, at or ""))
     announce = partial(_announce, opens=open_browser, named=served.named)
     raise click.exceptions.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))
-
-
-def _require_packages() -> None:
-    """Raise `UsageError` if those of the extra are not installed."""
-    try:
-        import riff_tui.serve.server  # noqa: F401  # it imports them
-    except ModuleNotFoundError as error:
-        raise UsageError(MISSING, how_to_install("serve")) from error
 
 
 def _served(given: str | None, location: str, shared: Sequence[str], start: tuple[str, Request, str] | None) -> Served:
