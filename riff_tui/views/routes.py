@@ -85,7 +85,7 @@ def routes(
     }
     return Table(
         view="routes",
-        title=f"Routes: {_scope_of(answers[0]) if one else _several_flows(answers, by)}",
+        title=f"Routes: {_scope_of(answers[0]) if one else columns.several_flows([each.keys for each in answers], by)}",
         columns=[
             column._replace(shown=is_shown.get(column.key, column.shown)) for column in (*columns.keys(by), *_OF_ROUTES)
         ],
@@ -109,11 +109,6 @@ def _summary(table: Table) -> str:
 
 def _is_rare(row: Row) -> bool:
     return row.record["share"] < RARE and not row.record["off"] and not row.record["new"]
-
-
-def _several_flows(answers: Sequence[FlowRoutes], by: Sequence[str]) -> str:
-    flows = counted(len({each.keys["flow"] for each in answers}), "flow")
-    return " by ".join((flows, *(key for key in by if key != "flow")))
 
 
 def _scope_of(answer: FlowRoutes) -> str:
