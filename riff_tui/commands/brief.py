@@ -122,6 +122,8 @@ def brief(
     causes with a call that proves each, what was changed, how much errored or is not measured, and what to run next. No
     word that anybody said is in it unless --words asks.
     """
+    from importlib import resources
+
     from riff_tui.brief import Night
     from riff_tui.brief import brief as briefed
     from riff_tui.commands.reading import reading
@@ -130,7 +132,8 @@ def brief(
     from riff_tui.settings import store_location
 
     if skill:
-        write_output(None, lambda file: file.write(skill_text()))
+        page = resources.files("riff_tui").joinpath("agents.md").read_text("utf-8")  # docs/agents.md
+        write_output(None, lambda file: file.write(page))
         return
     settings = settings_for(store)
     with reading(store_location(settings)) as opened:
@@ -139,10 +142,3 @@ def brief(
     write_output(None, lambda file: file.write(text))
     if fail_on is not None and found.is_worse:
         raise GateFailed("the latest run is worse beyond chance, as --fail-on worse asks")
-
-
-def skill_text() -> str:
-    """Return the page for agents, which is docs/agents.md."""
-    from importlib.resources import files
-
-    return files("riff_tui").joinpath("agents.md").read_text("utf-8")

@@ -149,8 +149,13 @@ class _Session:
                 self._told_error = True
                 self._line.clear()
                 say(f"First error: {next(iter(tally.reasons))}")
-            rest = progress_text(tally, self.cost(tally))
-            self._line.running(tally.done, tally.planned, tally.total.calls, rest)
+            parts = [f"{tally.running} running", f"{tally.total.errored} errored"]
+            if tally.retried:
+                parts.append(f"{tally.retried} retried")
+            cost = self.cost(tally)
+            if cost is not None and cost.amount:
+                parts.append(_cost_text(cost))
+            self._line.running(tally.done, tally.planned, tally.total.calls, " · ".join(parts))
 
     def _stopped(self) -> None:
         if self._line is not None:
@@ -212,16 +217,6 @@ def plan_text(plan: RunPlan) -> str:
     if plan.before:
         text += f"; {plan.before} of {plan.document.planned} are there"
     return f"{text}; {plan.again} of them were errored before." if plan.again else f"{text}."
-
-
-def progress_text(tally: RunTally, cost: Cost | None) -> str:
-    """Return how far a run is, beside what a progress line knows of time."""
-    parts = [f"{tally.running} running", f"{tally.total.errored} errored"]
-    if tally.retried:
-        parts.append(f"{tally.retried} retried")
-    if cost is not None and cost.amount:
-        parts.append(_cost_text(cost))
-    return " · ".join(parts)
 
 
 def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:
