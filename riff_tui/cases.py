@@ -70,7 +70,8 @@ def with_stand_ins(case: CaseFile, slot_pools: Mapping[str, str]) -> CaseFile:
         says=[stand_ins.in_text(text) for text in case.says],
         facts={slot: stand_ins.fact(slot, fact) for slot, fact in case.facts.items()},
         lines=[CaseLine(stand_ins.in_text(line.text), line.state) for line in case.lines],
-        broke=case.broke and stand_ins.in_failure(case.broke),
+        broke=case.broke
+        and msgspec.structs.replace(case.broke, detail=case.broke.detail and stand_ins.in_text(case.broke.detail)),
     )
 
 
@@ -96,10 +97,6 @@ class _StandIns:
         value, said = self._in_value(fact.value), self.in_text(fact.say)
         # What was said in other words than the value, and has nothing of it, would still tell of the old one.
         return CaseFact(value, said if value == fact.value or said != fact.say else "")
-
-    def in_failure(self, failure: CaseFailure) -> CaseFailure:
-        """Return where the call went wrong, without what a tool or a guard said of the caller."""
-        return msgspec.structs.replace(failure, detail=failure.detail and self.in_text(failure.detail))
 
     def in_text(self, text: str) -> str:
         """Return a text with stand-ins, which no pattern is looked for in again."""

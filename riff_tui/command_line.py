@@ -10,16 +10,8 @@ from typing import Annotated, Any, cast
 
 import click
 
-from riff_tui.commands.options import (
-    Command,
-    DebugOption,
-    Group,
-    StoreOption,
-    flag,
-    made_of,
-    next_command,
-    settings_for,
-)
+from riff_tui import __version__
+from riff_tui.commands.options import Command, Group, StoreOption, flag, made_of, next_command, settings_for
 from riff_tui.errors import ExitCode, UsageError
 from riff_tui.signals import ending_in_order
 
@@ -123,8 +115,6 @@ def _load(name: str) -> click.Command:
 
 
 def _print_version() -> None:
-    from riff_tui import __version__
-
     click.echo(f"{PROGRAM} {__version__}")
     raise click.exceptions.Exit
 
@@ -137,7 +127,6 @@ def root(
     ] = False,
     show_completion: Annotated[bool, flag("--show-completion", "Print the script that does it, and exit.")] = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Walk from a weak voice-agent flow to the state that broke it and to the calls that prove it.
 

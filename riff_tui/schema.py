@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_store.errors import ExitCode
 from riff_store.metrics import OF_CALLS, plugins
-from riff_store.vocabulary import FIELDS, Field
+from riff_store.vocabulary import FIELDS
 from riff_tui.output.sinks.json import SCHEMA_VERSION
 from riff_tui.shapes import COUNT, NUMBER, TEXT, Shape, list_of, or_null, record
 from riff_tui.views.spec import BY, ViewSpec, shapes_of
@@ -76,14 +76,10 @@ def fields_of(spec: ViewSpec) -> dict[str, str]:
     own = {key: FIELDS[key].kind if key in FIELDS else rows.get(key, "number") for key in spec.row_fields}
     if spec.filters.refusal:
         return own
-    return own | {name: field.kind for name, field in FIELDS.items() if _is_of_calls(field) and name not in own}
+    return own | {name: field.kind for name, field in FIELDS.items() if field.level != "row" and name not in own}
 
 
 _KIND_OF_FIELD: Mapping[str, str] = {"name": "name", "text": "name", "flag": "flag", "time": "time"}
-
-
-def _is_of_calls(field: Field) -> bool:
-    return field.level != "row"
 
 
 def exit_codes() -> dict[str, str]:

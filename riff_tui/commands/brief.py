@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Collection, Mapping
 from typing import Annotated
 
+import click
+
 from riff_tui.commands import completion
-from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, flag, option, printed, settings_for
+from riff_tui.commands.options import StoreOption, WhereOption, flag, option, printed, settings_for
 from riff_tui.shapes import COUNT, COUNTS, FLAG, NUMBER, TEXT, TIME, Shape, list_of, numbers, or_null, record
 
 EXAMPLES = (
@@ -82,48 +83,38 @@ _ASKED = {**dict.fromkeys(("command", "filter"), TEXT), "budget": COUNT}
 JSON = printed({**_ASKED, **_PARTS, "left_out": or_null(TEXT)}, (*_ASKED, *_PARTS))
 
 
-class BriefFormat(enum.StrEnum):
-    """Name a format of a brief."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
-class FailOn(enum.StrEnum):
-    """Name a verdict that ends the command with the exit code of a gate."""
-
-    WORSE = "worse"
-
-
 SinceOption = Annotated[
     str, option("--since", "RUN", "The run that the latest one is compared with; else the one before.", completion.runs)
 ]
-BudgetOption = Annotated[
-    int, option("--budget", "N", "At most so many tokens, of four bytes each; what has no room is named.", min=1)
-]
-FormatOption = Annotated[BriefFormat, option("--format", None, "JSON has the commands as lists of arguments.")]
-WordsOption = Annotated[
-    bool, flag("--words", "Add what was said around each cause, redacted, in a block that is marked as data.")
-]
-FailOnOption = Annotated[
-    FailOn | None, option("--fail-on", None, "Exit 3 where the latest run is worse beyond chance.")
-]
-SkillOption = Annotated[
-    bool, flag("--skill", "Print what an agent has to know to read all this, and nothing of a store.")
+_FORMATS = click.Choice(("text", "markdown", "json"))
+FormatOption = Annotated[
+    str, option("--format", None, "JSON has the commands as lists of arguments.", click_type=_FORMATS)
 ]
 
 
 def brief(
     where: WhereOption = "",
     since: SinceOption = "previous",
-    budget: BudgetOption = 1500,
-    format: FormatOption = BriefFormat.TEXT,
-    words: WordsOption = False,
-    fail_on: FailOnOption = None,
-    skill: SkillOption = False,
+    budget: Annotated[
+        int, option("--budget", "N", "At most so many tokens, of four bytes each; what has no room is named.", min=1)
+    ] = 1500,
+    format: FormatOption = "text",
+    words: Annotated[
+        bool, flag("--words", "Add what was said around each cause, redacted, in a block that is marked as data.")
+    ] = False,
+    fail_on: Annotated[
+        str | None,
+        option(
+            "--fail-on",
+            None,
+            "Exit 3 where the latest run is worse beyond chance.",
+            click_type=click.Choice(("worse",)),
+        ),
+    ] = None,
+    skill: Annotated[
+        bool, flag("--skill", "Print what an agent has to know to read all this, and nothing of a store.")
+    ] = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print a night in few tokens, for scripts and agents.
 
@@ -131,6 +122,8 @@ def brief(
     causes with a call that proves each, what was changed, how much errored or is not measured, and what to run next. No
     word that anybody said is in it unless --words asks.
     """
+    from importlib import resources
+
     from riff_tui.brief import Night
     from riff_tui.brief import brief as briefed
     from riff_tui.commands.reading import reading
@@ -139,19 +132,13 @@ def brief(
     from riff_tui.settings import store_location
 
     if skill:
-        write_output(None, lambda file: file.write(skill_text()))
+        page = resources.files("riff_tui").joinpath("agents.md").read_text("utf-8")  # docs/agents.md
+        write_output(None, lambda file: file.write(page))
         return
     settings = settings_for(store)
     with reading(store_location(settings)) as opened:
         found = briefed(opened, Night(where, since, words, store or ""))
-        text = found.told(format.value, budget)
+        text = found.told(format, budget)
     write_output(None, lambda file: file.write(text))
     if fail_on is not None and found.is_worse:
         raise GateFailed("the latest run is worse beyond chance, as --fail-on worse asks")
-
-
-def skill_text() -> str:
-    """Return the page for agents, which is docs/agents.md."""
-    from importlib.resources import files
-
-    return files("riff_tui").joinpath("agents.md").read_text("utf-8")

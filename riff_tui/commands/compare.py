@@ -8,7 +8,6 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
-    DebugOption,
     FormatOption,
     LimitOption,
     OutputOption,
@@ -19,7 +18,7 @@ from riff_tui.commands.options import (
     flag,
     settings_for,
 )
-from riff_tui.commands.reading import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table, reading
 
 EXAMPLES = (
     "riff-tui compare previous latest",
@@ -50,7 +49,6 @@ def compare(
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print what B differs in from A, and if by more than chance.
 
@@ -58,7 +56,6 @@ def compare(
     are exact, and corrected across all rows.
     """
     from riff_tui.catalog import Request, show
-    from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
     from riff_tui.settings import store_location
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     apply_store_limits,
     argument,
@@ -22,20 +21,15 @@ EXAMPLES = (
     "riff-tui copy calls.db 'postgresql://evals.example/calls?schema=archive' --replace",
 )
 
-FromArgument = Annotated[str, argument("FROM", "The store to copy.")]
-ToArgument = Annotated[str, argument("TO", "Where to, made if it is not there.")]
-ReplaceOption = Annotated[bool, flag("--replace", "Overwrite what TO contains.")]
-
 
 JSON = printed({"from": TEXT, "to": TEXT, "calls": COUNT, "rows": COUNT})
 
 
 def copy(
-    source: FromArgument,
-    target: ToArgument,
-    replace: ReplaceOption = False,
+    source: Annotated[str, argument("FROM", "The store to copy.")],
+    target: Annotated[str, argument("TO", "Where to, made if it is not there.")],
+    replace: Annotated[bool, flag("--replace", "Overwrite what TO contains.")] = False,
     json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Copy a store with all that is in it, between files and servers.
 

@@ -11,7 +11,6 @@ from riff_tui.commands.ingest import report
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
     AsciiOption,
-    DebugOption,
     StoreOption,
     next_command,
     option,
@@ -37,7 +36,6 @@ def demo(
     seed: simulate.SeedOption = 0,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Simulate calls, ingest them and open the explorer.
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from riff_store.errors import OF_DAMAGE, StoreError
 from riff_tui.commands.options import (
     AsciiOption,
-    DebugOption,
     StoreOption,
     flag,
     next_command,
@@ -22,7 +22,6 @@ from riff_tui.shapes import ANY, COUNT, COUNTS, FLAG, TEXT, list_of, or_null, re
 
 if TYPE_CHECKING:
     from riff_store.database import Store
-    from riff_store.errors import StoreError
     from riff_store.health import Health
     from riff_tui.output.streams import Output
     from riff_tui.table import Table
@@ -59,13 +58,11 @@ def doctor(
     json: Annotated[bool, flag("--json", "Print one JSON object for programs.")] = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Check the store, list what was skipped and why, and what to do.
 
     A quick look shows what it left out. Exit 4 where something is wrong with the store.
     """
-    from riff_store.errors import StoreError
     from riff_tui.errors import Unhealthy, writing
     from riff_tui.output.sinks.json import write_members
     from riff_tui.output.sinks.parts import Options
@@ -98,7 +95,6 @@ def doctor(
 
 
 def _report(location: str, *, quick: bool) -> Report:
-    from riff_store.errors import OF_DAMAGE, StoreError
     from riff_store.health import UNCHECKED_QUICKLY, examine
     from riff_tui.catalog import Request, show
     from riff_tui.commands.reading import reading

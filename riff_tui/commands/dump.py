@@ -7,7 +7,6 @@ from riff_tui.commands.options import (
     AsciiOption,
     Command,
     CsvRawOption,
-    DebugOption,
     LimitOption,
     OutputOption,
     SortOption,
@@ -19,7 +18,7 @@ from riff_tui.commands.options import (
     settings_for,
     split_keys,
 )
-from riff_tui.commands.reading import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table, reading
 from riff_tui.output.formats import Format
 from riff_tui.views.spec import BY
 
@@ -58,72 +57,64 @@ class COMMAND(Command):
         return super().get_help(ctx)
 
 
-ViewArgument = Annotated[str, argument("VIEW", "{views}.", completion.view_names)]
-ByOption = Annotated[
-    list[str] | None,
-    option(
-        "--by",
-        "KEY[,KEY]",
-        f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
-        completion.group_keys,
-    ),
-]
 AspectOption = Annotated[
     str | None,
     option(
         "--aspect", "ASPECT", "What {aspects} explains: an aspect such as humanness, else quality.", completion.aspects
     ),
 ]
-KOption = Annotated[int | None, option("--k", "N", "Ask for N passes in a row ({draws}); else 3.", min=1)]
-FormatOption = Annotated[
-    Format | None,
-    option(
-        "--format",
-        None,
-        "Else by the ending of FILE, else text; dot and mermaid: the graph of neighbors; quarantine: a file"
-        " for the gate, of repeats.",
-    ),
-]
-TextOption = Annotated[
-    bool | None,
-    flag(
-        "--text/--no-text",
-        "Put what was said into a Markdown or SVG dump of a conversation; or leave it, and messages, out of any dump.",
-    ),
-]
-AroundOption = Annotated[
-    int | None, option("--around", "N", "Of a conversation, N moments before and after what is blamed.", min=0)
-]
-RedactOption = Annotated[
-    bool | None,
-    flag(
-        "--redact/--no-redact",
-        "Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do by default.",
-    ),
-]
 
 
 def dump(
-    view: ViewArgument,
+    view: Annotated[str, argument("VIEW", "{views}.", completion.view_names)],
     where: WhereOption = "",
-    by: ByOption = None,
+    by: Annotated[
+        list[str] | None,
+        option(
+            "--by",
+            "KEY[,KEY]",
+            f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
+            completion.group_keys,
+        ),
+    ] = None,
     sort: SortOption = None,
     limit: LimitOption = None,
     aspect: AspectOption = None,
-    k: KOption = None,
-    format: FormatOption = None,
+    k: Annotated[int | None, option("--k", "N", "Ask for N passes in a row ({draws}); else 3.", min=1)] = None,
+    format: Annotated[
+        Format | None,
+        option(
+            "--format",
+            None,
+            "Else by the ending of FILE, else text; dot and mermaid: the graph of neighbors; quarantine: a file"
+            " for the gate, of repeats.",
+        ),
+    ] = None,
     output: OutputOption = None,
-    text: TextOption = None,
-    around: AroundOption = None,
-    redact: RedactOption = None,
+    text: Annotated[
+        bool | None,
+        flag(
+            "--text/--no-text",
+            "Put what was said into a Markdown or SVG dump of a conversation; or leave it, and messages, out of any"
+            " dump.",
+        ),
+    ] = None,
+    around: Annotated[
+        int | None, option("--around", "N", "Of a conversation, N moments before and after what is blamed.", min=0)
+    ] = None,
+    redact: Annotated[
+        bool | None,
+        flag(
+            "--redact/--no-redact",
+            "Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do by default.",
+        ),
+    ] = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print a view of the store, as the explorer's screen shows it."""
     from riff_tui.catalog import Request, show
-    from riff_tui.commands.reading import reading
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     StoreOption,
     flag,
@@ -32,18 +31,6 @@ EXAMPLES = (
 LISTED_FLOWS = 20
 
 
-RepoOption = Annotated[Path, option("--repo", "DIR", "The git repository with the flow files.")]
-FlowsOption = Annotated[
-    list[str],
-    option(
-        "--flows",
-        "PATTERN",
-        "Where they are, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
-    ),
-]
-RebuildOption = Annotated[bool, flag("--rebuild", "First forget all edits in the store.")]
-
-
 _OF_FLOW = record(
     {
         "flow": TEXT,
@@ -56,12 +43,18 @@ JSON = printed({"flows": list_of(_OF_FLOW), "shallow": FLAG, "partial": FLAG, "u
 
 
 def edits(
-    repo: RepoOption,
-    flows: FlowsOption,
-    rebuild: RebuildOption = False,
+    repo: Annotated[Path, option("--repo", "DIR", "The git repository with the flow files.")],
+    flows: Annotated[
+        list[str],
+        option(
+            "--flows",
+            "PATTERN",
+            "Where they are, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
+        ),
+    ],
+    rebuild: Annotated[bool, flag("--rebuild", "First forget all edits in the store.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Read from git who changed which flow when.
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from riff_tui.commands.options import DebugOption, OutputOption, apply_limits, argument, option
+from riff_tui.commands.options import OutputOption, apply_limits, argument, option
+from riff_tui.errors import UsageError
 from riff_tui.shapes import ANY, COUNT, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -115,14 +116,6 @@ DatasetOption = Annotated[
 AgentOption = Annotated[
     Path | None, option("--agent", "F", "The agent's YAML file; else the one that config.json names.")
 ]
-MetricOption = Annotated[
-    list[str] | None,
-    option(
-        "--metric",
-        "MODULE:FUNCTION",
-        "A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
-    ),
-]
 ExpectedOption = Annotated[
     Path | None,
     option(
@@ -131,7 +124,7 @@ ExpectedOption = Annotated[
 ]
 
 
-def eva(debug: DebugOption = False) -> None:
+def eva() -> None:
     """Print the context or the metrics of EVA's voice logs as JSON.
 
     That takes no store; `riff-tui ingest` takes the same directories into the store.
@@ -144,7 +137,6 @@ def context(
     dataset: DatasetOption = None,
     agent: AgentOption = None,
     output: OutputOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print the context of a call, joined from its three logs.
 
@@ -160,9 +152,15 @@ def metrics(
     expected_db: ExpectedOption = None,
     agent: AgentOption = None,
     dataset: DatasetOption = None,
-    metric: MetricOption = None,
+    metric: Annotated[
+        list[str] | None,
+        option(
+            "--metric",
+            "MODULE:FUNCTION",
+            "A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
+        ),
+    ] = None,
     output: OutputOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print the metrics of a call that need no judge.
 
@@ -170,8 +168,6 @@ def metrics(
     wrong with the logs goes to stderr. `--metric my_metrics:longest_wait` adds a metric of your own, from my_metrics.py
     in this directory or from what is installed (docs/eva.md).
     """
-    from riff_tui.errors import UsageError
-
     if expected_db is not None and not _found(directory).single:
         raise UsageError(f"--expected-db is of one conversation, and {directory} contains several; use --dataset")
     _print(directory, output, _reader(pipeline, dataset, agent, expected_db), _scorer(metric or ()))
@@ -219,7 +215,6 @@ def _reader(
 
 def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any]]) -> dict[str, Any] | None:
     from riff_ingest.lines import BrokenInput
-    from riff_tui.errors import UsageError
 
     if path is None:
         return None
@@ -232,7 +227,6 @@ def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any
 
 def _found(directory: Path) -> ConversationSet:
     from riff_ingest.eva.record import conversations_in
-    from riff_tui.errors import UsageError
 
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a directory; name that of a conversation, or that of a run")

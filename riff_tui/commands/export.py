@@ -8,21 +8,12 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO, cast
 
-from riff_tui.commands.options import (
-    CsvRawOption,
-    DebugOption,
-    OutputOption,
-    StoreOption,
-    WhereOption,
-    option,
-    settings_for,
-)
+from riff_tui.commands.options import CsvRawOption, OutputOption, StoreOption, WhereOption, option, settings_for
 
 if TYPE_CHECKING:
     import io
-    from typing import BinaryIO
 
     from riff_store.database import Store
     from riff_store.filters.predicates import Predicate
@@ -63,7 +54,6 @@ def export(
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print every score of every call.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     StoreOption,
     flag,
@@ -19,6 +18,7 @@ from riff_tui.commands.options import (
     settings_for,
     store_to_write,
 )
+from riff_tui.errors import StoreError, UsageError
 from riff_tui.shapes import COUNT, FLAG, TEXT, list_of
 
 if TYPE_CHECKING:
@@ -35,15 +35,6 @@ EXAMPLES = (
     "riff-tui forget --where 'said:\"my number is\"' --keep-notes",
 )
 
-WhereOption = Annotated[
-    str, option("--where", "EXPR", "The calls to forget, such as 'run=R' or 'conversation=C'.", completion.terms)
-]
-DryRunOption = Annotated[bool, flag("--dry-run", "Say what would go, and change nothing.")]
-YesOption = Annotated[bool, flag("--yes", "Do not ask.")]
-KeepNotesOption = Annotated[bool, flag("--keep-notes", "Keep what people wrote on these calls.")]
-VacuumOption = Annotated[
-    bool, flag("--vacuum", "Rewrite the store, so that no piece of what was said is left in it and space is freed.")
-]
 _FLAGS = ("done", "keep_notes", "vacuumed")
 JSON = printed(
     {
@@ -58,14 +49,17 @@ _NAMED = 3
 
 
 def forget(
-    where: WhereOption = "",
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    keep_notes: KeepNotesOption = False,
-    vacuum: VacuumOption = False,
+    where: Annotated[
+        str, option("--where", "EXPR", "The calls to forget, such as 'run=R' or 'conversation=C'.", completion.terms)
+    ] = "",
+    dry_run: Annotated[bool, flag("--dry-run", "Say what would go, and change nothing.")] = False,
+    yes: Annotated[bool, flag("--yes", "Do not ask.")] = False,
+    keep_notes: Annotated[bool, flag("--keep-notes", "Keep what people wrote on these calls.")] = False,
+    vacuum: Annotated[
+        bool, flag("--vacuum", "Rewrite the store, so that no piece of what was said is left in it and space is freed.")
+    ] = False,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Take calls out of the store for good.
 
@@ -75,7 +69,6 @@ def forget(
     from riff_store.write.forgetting import forget as take_out
     from riff_store.write.forgetting import going_with, prepare
     from riff_store.write.writer import Writer
-    from riff_tui.errors import StoreError, UsageError
     from riff_tui.filters import split
     from riff_tui.filters.parser import parse
     from riff_tui.output.progress import terminal_progress
@@ -141,7 +134,6 @@ def _confirmed(location: str, calls: int) -> bool:
     """Ask on a terminal; raise `UsageError` if nobody can be asked."""
     import click
 
-    from riff_tui.errors import UsageError
     from riff_tui.text.numbers import counted
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

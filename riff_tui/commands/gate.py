@@ -11,7 +11,6 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
-    DebugOption,
     Diverged,
     OutputOption,
     StoreOption,
@@ -20,7 +19,8 @@ from riff_tui.commands.options import (
     option,
     settings_for,
 )
-from riff_tui.commands.reading import form_of, print_table
+from riff_tui.commands.reading import form_of, print_table, reading
+from riff_tui.errors import GateFailed, OutputError, UsageError
 from riff_tui.output.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -41,108 +41,92 @@ EXAMPLES = (
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
-BaselineOption = Annotated[
-    str, option("--baseline", "A", "The run to compare with: its id, or previous.", completion.runs)
-]
-CandidateOption = Annotated[
-    str, option("--candidate", "B", "The run to decide on: its id, or latest.", completion.runs)
-]
-MaxDropOption = Annotated[
-    list[str] | None,
-    option(
-        "--max-drop",
-        "ASPECT=X",
-        "How far an aspect may fall, in its own unit or, of shares, in percent: success_rate, correctness,"
-        " completion, errors, latency_p95, latency_mean, latency_tail (seconds up), slow, humanness, humanness:JUDGE,"
-        " of voice calls yield_rate and the like; repeatable.",
-        completion.tolerances,
-    ),
-]
-MaxErroredOption = Annotated[
-    str | None, option("--max-errored", "X", "How much the share of errored calls may rise, else 5%.")
-]
-MinCoverageOption = Annotated[
-    list[str] | None,
-    option(
-        "--min-coverage",
-        "KIND=X",
-        "How much of each flow the candidate's calls have to touch: states, edges, slots, guards, terminals or tools;"
-        " repeatable.",
-        completion.coverage_kinds,
-    ),
-]
 MinNOption = Annotated[int | None, option("--min-n", "N", "Calls that a check takes on both sides, else 5.", min=1)]
-StrictOption = Annotated[
-    bool, flag("--strict", "Fail as well where a flow was not called, and where nothing could be decided.")
-]
 JSON = ("gate",)
 """The view that it prints."""
-JunitOption = Annotated[Path | None, option("--junit", "F", "Write the checks as JUnit XML as well.")]
-GithubOption = Annotated[
-    bool, flag("--github", f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}.")
-]
-QuarantineOption = Annotated[
-    Path | None,
-    option(
-        "--quarantine",
-        "F",
-        "Have the flows and scenarios of this file (TOML) decide nothing until their day, and fail after it.",
-    ),
-]
-DivergedOption = Annotated[
-    Diverged,
-    option(
-        "--diverged",
-        None,
-        "Whether frozen calls in which the agent went another way than recorded are errored as others are (fail), or in"
-        " no check (ok).",
-    ),
-]
 DayOption = Annotated[str | None, option("--day", "DAY", "The day on which the quarantine is read, else today (UTC).")]
 CommentOption = Annotated[
     Path | None,
     option("--comment", "F", "Write the table as Markdown as well, below a line by which its comment is found again."),
 ]
-JsonOption = Annotated[
-    bool, flag("--json", "As --format json: because, for each check that failed, with a command to open it.")
-]
-SummaryOption = Annotated[
-    Path | None,
-    option(
-        "--summary-md",
-        "F",
-        "Write one message of at most 3,000 characters as well, with commands; the file that"
-        f" ${SUMMARY_VARIABLE} names is added to.",
-    ),
-]
-FormatOption = Annotated[
-    Format | None, option("--format", f"[{'|'.join(FORMATS)}]", "Else by the ending of FILE, else text.")
-]
 
 
 def gate(
-    baseline: BaselineOption,
-    candidate: CandidateOption,
-    max_drop: MaxDropOption = None,
-    max_errored: MaxErroredOption = None,
-    min_coverage: MinCoverageOption = None,
+    baseline: Annotated[
+        str, option("--baseline", "A", "The run to compare with: its id, or previous.", completion.runs)
+    ],
+    candidate: Annotated[str, option("--candidate", "B", "The run to decide on: its id, or latest.", completion.runs)],
+    max_drop: Annotated[
+        list[str] | None,
+        option(
+            "--max-drop",
+            "ASPECT=X",
+            "How far an aspect may fall, in its own unit or, of shares, in percent: success_rate, correctness,"
+            " completion, errors, latency_p95, latency_mean, latency_tail (seconds up), slow, humanness,"
+            " humanness:JUDGE, of voice calls yield_rate and the like; repeatable.",
+            completion.tolerances,
+        ),
+    ] = None,
+    max_errored: Annotated[
+        str | None, option("--max-errored", "X", "How much the share of errored calls may rise, else 5%.")
+    ] = None,
+    min_coverage: Annotated[
+        list[str] | None,
+        option(
+            "--min-coverage",
+            "KIND=X",
+            "How much of each flow the candidate's calls have to touch: states, edges, slots, guards, terminals or"
+            " tools; repeatable.",
+            completion.coverage_kinds,
+        ),
+    ] = None,
     min_n: MinNOption = None,
-    strict: StrictOption = False,
+    strict: Annotated[
+        bool, flag("--strict", "Fail as well where a flow was not called, and where nothing could be decided.")
+    ] = False,
     where: WhereOption = "",
-    junit: JunitOption = None,
-    github: GithubOption = False,
-    summary_md: SummaryOption = None,
-    quarantine: QuarantineOption = None,
+    junit: Annotated[Path | None, option("--junit", "F", "Write the checks as JUnit XML as well.")] = None,
+    github: Annotated[
+        bool, flag("--github", f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}.")
+    ] = False,
+    summary_md: Annotated[
+        Path | None,
+        option(
+            "--summary-md",
+            "F",
+            "Write one message of at most 3,000 characters as well, with commands; the file that"
+            f" ${SUMMARY_VARIABLE} names is added to.",
+        ),
+    ] = None,
+    quarantine: Annotated[
+        Path | None,
+        option(
+            "--quarantine",
+            "F",
+            "Have the flows and scenarios of this file (TOML) decide nothing until their day, and fail after it.",
+        ),
+    ] = None,
     day: DayOption = None,
-    diverged: DivergedOption = Diverged.FAIL,
+    diverged: Annotated[
+        Diverged,
+        option(
+            "--diverged",
+            None,
+            "Whether frozen calls in which the agent went another way than recorded are errored as others are (fail),"
+            " or in no check (ok).",
+        ),
+    ] = Diverged.FAIL,
     comment: CommentOption = None,
-    json: JsonOption = False,
-    format: FormatOption = None,
+    json: Annotated[
+        bool, flag("--json", "As --format json: because, for each check that failed, with a command to open it.")
+    ] = False,
+    format: Annotated[
+        Format | None, option("--format", f"[{'|'.join(FORMATS)}]", "Else by the ending of FILE, else text.")
+    ] = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Compare two runs and exit 3 where a flow got worse.
 
@@ -151,8 +135,6 @@ def gate(
     are named on stderr.
     """
     from riff_store.filters.predicates import Not, Term, both
-    from riff_tui.commands.reading import reading
-    from riff_tui.errors import GateFailed, OutputError, UsageError
     from riff_tui.filters import split
     from riff_tui.filters.parser import parse
     from riff_tui.gate import messages, reports
@@ -162,6 +144,7 @@ def gate(
     from riff_tui.output.files import names_file, write_whole
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location, store_to_name
+    from riff_tui.views.gate import gate as table_of
 
     settings = settings_for(store, ascii=ascii_only)
     if json and format not in (None, Format.JSON):
@@ -188,7 +171,8 @@ def gate(
         if summary_md is not None:
             _write_message(decision, summary_md)
         if comment is not None:
-            _write_comment(decision, where, comment, ascii_only=bool(settings.ascii))
+            text = reports.comment(table_of(decision), where, ascii_only=bool(settings.ascii))
+            write_whole(comment, lambda file: file.write(text))
         _report(decision, form, output, github=github, ascii_only=bool(settings.ascii), csv_raw=csv_raw)
     except OutputError as error:
         if decision.passed:
@@ -215,8 +199,6 @@ def _report(
 
 def _form(chosen: Format | None, output: Path | None) -> Format:
     """Return the format of the table; raise `UsageError` for one that it does not have."""
-    from riff_tui.errors import UsageError
-
     form = form_of(chosen, output)
     if form not in FORMATS:
         named = f"--format {chosen}" if chosen else output
@@ -247,16 +229,6 @@ def _write_message(decision: Decision, path: Path) -> None:
         append_summary(path, text)
     else:
         write_whole(path, lambda file: file.writelines([text]))
-
-
-def _write_comment(decision: Decision, where: str, path: Path, *, ascii_only: bool) -> None:
-    """Write the table into a file for a comment that the next build writes again."""
-    from riff_tui.gate.reports import comment
-    from riff_tui.output.files import write_whole
-    from riff_tui.views.gate import gate as table_of
-
-    text = comment(table_of(decision), where, ascii_only=ascii_only)
-    write_whole(path, lambda file: file.writelines([text]))
 
 
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from riff_tui.commands.options import (
-    DebugOption,
     JsonOption,
     StoreOption,
     apply_limits,
@@ -27,8 +26,6 @@ from riff_tui.commands.options import (
 from riff_tui.shapes import COUNT, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from riff_ingest.pipeline import IngestSummary
     from riff_store.facts import FileResult, Unjoined
 
@@ -64,27 +61,7 @@ class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in cl
         return [source.kind for source in sources()]
 
 
-PathsArgument = Annotated[list[Path], argument("PATH...", "Files, or directories to walk.")]
-KindOption = Annotated[
-    str | None,
-    option(
-        "--as",
-        None,
-        "The kind of all the files; else their content decides.",
-        lambda: SourceKind().choices,
-        click_type=SourceKind(),
-    ),
-]
 FlowFileOption = Annotated[list[Path] | None, option("--flow-file", "F", "A file that describes a flow; repeatable.")]
-DatasetOption = Annotated[Path | None, option("--dataset", "F", "The dataset that EVA's runs played.")]
-AgentOption = Annotated[Path | None, option("--agent", "F", "The file of the agent in EVA's runs.")]
-JobsOption = Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)]
-NoTextOption = Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")]
-StrictOption = Annotated[
-    bool, flag("--strict", "Exit 5 if anything was skipped, a call came twice, or nothing was read.")
-]
-RebuildOption = Annotated[bool, flag("--rebuild", "Read files again that have not changed.")]
-AgainOption = Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")]
 
 
 _COUNTED = (
@@ -100,19 +77,29 @@ JSON = printed(
 
 
 def ingest(
-    paths: PathsArgument,
-    kind: KindOption = None,
+    paths: Annotated[list[Path], argument("PATH...", "Files, or directories to walk.")],
+    kind: Annotated[
+        str | None,
+        option(
+            "--as",
+            None,
+            "The kind of all the files; else their content decides.",
+            lambda: SourceKind().choices,
+            click_type=SourceKind(),
+        ),
+    ] = None,
     flow_file: FlowFileOption = None,
-    dataset: DatasetOption = None,
-    agent: AgentOption = None,
-    jobs: JobsOption = None,
-    no_text: NoTextOption = False,
-    strict: StrictOption = False,
-    rebuild: RebuildOption = False,
+    dataset: Annotated[Path | None, option("--dataset", "F", "The dataset that EVA's runs played.")] = None,
+    agent: Annotated[Path | None, option("--agent", "F", "The file of the agent in EVA's runs.")] = None,
+    jobs: Annotated[int | None, option("--jobs", "N", "Processes that read and score.", min=1)] = None,
+    no_text: Annotated[bool, flag("--no-text", "Keep scores and their reasons, not what was said.")] = False,
+    strict: Annotated[
+        bool, flag("--strict", "Exit 5 if anything was skipped, a call came twice, or nothing was read.")
+    ] = False,
+    rebuild: Annotated[bool, flag("--rebuild", "Read files again that have not changed.")] = False,
     json: JsonOption = False,
-    again: AgainOption = False,
+    again: Annotated[bool, flag("--again", "Read all files again, and take back what was forgotten of them.")] = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Read, score and store calls, scores and flow files.
 

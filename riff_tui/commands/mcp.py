@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import unquote
 
-from riff_tui.commands.options import DebugOption, StoreOption, flag, settings_for
-from riff_tui.errors import StoreError, UsageError
+from riff_tui.commands.options import StoreOption, flag, settings_for
+from riff_tui.errors import FilterError, RiffError, StoreError, UsageError, how_to_install
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -63,7 +63,7 @@ class _Refused(UsageError):
     """Keep what an answer shows that is none."""
 
 
-def mcp(words: WordsOption = False, store: StoreOption = None, debug: DebugOption = False) -> None:
+def mcp(words: WordsOption = False, store: StoreOption = None) -> None:
     """Serve a store to coding agents over stdio (MCP).
 
     The tools are brief, ask and call, the resources what views have and what metrics mean. Nothing is written, and no
@@ -92,7 +92,6 @@ class _Answers:
     def tool(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
         """Return what a tool answers and whether that is an answer; an error quotes nothing of the store."""
         from riff_tui.catalog import open_to_read
-        from riff_tui.errors import FilterError, RiffError
 
         try:
             if name not in self._tools:
@@ -231,8 +230,6 @@ def _told_without_names(name: str, error: Exception) -> str:
 def _serve(answers: _Answers) -> None:
     """Speak the protocol on stdin and stdout until the other side ends."""
     import asyncio
-
-    from riff_tui.errors import UsageError, how_to_install
 
     try:
         from mcp import types

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
+import click
+
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     CallOption,
     CsvRawOption,
-    DebugOption,
     JsonOption,
     OutputOption,
     StoreOption,
@@ -26,6 +27,7 @@ from riff_tui.commands.options import (
     settings_for,
     store_to_write,
 )
+from riff_tui.errors import InputSkipped, UsageError
 from riff_tui.shapes import COUNT, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -41,13 +43,7 @@ EXAMPLES = (
 )
 
 
-class Verdict(enum.StrEnum):
-    """Name what a person can say of a call."""
-
-    PASS = "pass"
-    FAIL = "fail"
-
-
+_VERDICTS = click.Choice(("pass", "fail"))
 AuthorOption = Annotated[
     str | None,
     option("--author", "A", "Who writes; else $RIFF_TUI_AUTHOR, else git's user.email, else you on this machine."),
@@ -55,7 +51,7 @@ AuthorOption = Annotated[
 CallsOption = Annotated[str, option("--where", "EXPR", "Only notes on calls that match.", completion.terms)]
 
 
-def notes(debug: DebugOption = False) -> None:
+def notes() -> None:
     """Write notes on calls, and merge those of several people.
 
     A note is a verdict, a code or a remark. None is ever changed, only superseded, so that all merge (docs/notes.md).
@@ -66,12 +62,11 @@ def add(
     where: CallOption = "",
     turn: Annotated[int | None, option("--turn", "N", "The turn that it is about, from 1.")] = None,
     state: Annotated[str | None, option("--state", "S", "The state; else that of the turn.")] = None,
-    verdict: Annotated[Verdict | None, option("--verdict", None, "Whether the call passes.")] = None,
+    verdict: Annotated[str | None, option("--verdict", None, "Whether the call passes.", click_type=_VERDICTS)] = None,
     code: Annotated[str | None, option("--code", "C", "What went wrong, in a word or a few.", completion.codes)] = None,
     note: Annotated[str | None, option("--note", "TEXT|-", "A remark; - reads it.")] = None,
     author: AuthorOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Write a note on a call.
 
@@ -86,7 +81,7 @@ def add(
     from riff_tui.settings import store_location
 
     settings = settings_for(store, author=author)
-    given = Given(verdict and verdict.value, code, sys.stdin.read() if note == "-" else note, turn, state)
+    given = Given(verdict, code, sys.stdin.read() if note == "-" else note, turn, state)
     notebook = Notebook(store_location(settings), settings.author)
     with reading(notebook.location) as opened:
         drafted = draft(opened, where, given, notebook.author, notebook.now())
@@ -107,14 +102,12 @@ def export(
     taxonomy: Annotated[Path | None, option("--taxonomy", "FILE", "Write embedeval's table of categories too.")] = None,
     csv_raw: CsvRawOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print notes.
 
     JSON lines have every line that was ever written, so that they can be merged; CSV and embedeval what counts.
     """
     from riff_tui.commands.reading import reading
-    from riff_tui.errors import UsageError
     from riff_tui.output.files import write_output
     from riff_tui.settings import store_location
 
@@ -137,7 +130,6 @@ def rename(
     dry_run: Annotated[bool, flag("--dry-run", "Only print what would be renamed.")] = False,
     author: AuthorOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Rename a code on all calls, or merge it into another.
 
@@ -174,14 +166,12 @@ def import_notes(
     strict: Annotated[bool, flag("--strict", "Exit 5 where a line was skipped.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Merge notes of files into the store.
 
     Order and repetition do not matter. Notes wait where their call is not there yet. embedeval's annotations are taken
     as well.
     """
-    from riff_tui.errors import InputSkipped, UsageError
     from riff_tui.notes.exchange import merge_file, merge_stream, of_no_call
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
@@ -279,8 +269,6 @@ class NotesFormat(enum.StrEnum):
 
 def form_of(output: Path | None) -> NotesFormat:
     """Return the form that the name of a file asks for; raise `UsageError` for one that notes do not have."""
-    from riff_tui.errors import UsageError
-
     named = "" if output is None else output.suffix.lower()
     if named in _OF_OTHERS:
         raise UsageError(f"{output}: notes are written as jsonl, csv or embedeval, not {named}; choose another name")
@@ -333,7 +321,6 @@ def keep_others(store: Store, path: Path) -> None:
     Raises `UsageError`.
     """
     from riff_store.write.notes import read_notes
-    from riff_tui.errors import UsageError
     from riff_tui.notes.kept_notes import read_kept
     from riff_tui.settings import store_to_name
     from riff_tui.text.numbers import counted

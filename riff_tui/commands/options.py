@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_orig
 import click
 
 from riff_tui.commands import completion
+from riff_tui.errors import StoreError, UsageError, writing
 from riff_tui.output.formats import Format
 from riff_tui.shapes import Shape, record
 
@@ -30,6 +31,7 @@ class _Directory(click.Path):
 
 
 WRITTEN_DIRECTORY = _Directory(path_type=Path)
+_DEBUG = "Show where an error came from."
 
 
 class Diverged(StrEnum):
@@ -126,6 +128,8 @@ def made_of(function: Callable[..., Any], kind: type[Any] = Command, **more: Any
         return function(*([] if len(told) == len(signature) else [click.get_current_context()]), **typed)
 
     params = [_parameter(name, told[name], *found) for name, found in kinds.items()]
+    if "debug" not in told:
+        params.append(click.Option(["--debug"], help=_DEBUG, is_flag=True, expose_value=False))  # cli.py looks for it
     return kind(callback=called, params=params, help=inspect.getdoc(function), **more)
 
 
@@ -193,7 +197,7 @@ StoreOption = Annotated[
 NextStoreOption = Annotated[
     str | None, option("--store", "PATH|URL", "The store to name in the next command; none is read or written here.")
 ]
-DebugOption = Annotated[bool, flag("--debug", "Show where an error came from.")]
+DebugOption = Annotated[bool, flag("--debug", _DEBUG)]
 JsonOption = Annotated[bool, flag("--json", "Print one JSON object for programs.")]
 AsciiOption = Annotated[bool | None, flag("--ascii", "Draw with ASCII characters only.")]
 WhereOption = Annotated[
@@ -219,7 +223,6 @@ def split_keys(given: Sequence[str] | None) -> tuple[str, ...]:
 def time_of(option: str, text: str) -> int:
     """Return a time that an option was given, in microseconds since the epoch; raise `UsageError` for another text."""
     from riff_ingest.lenient_json import parse_time
-    from riff_tui.errors import UsageError
 
     found = parse_time(text)
     if found is None:
@@ -243,7 +246,6 @@ def next_command(*words: str, store: str | None) -> str:
 
 def settings_for(store: str | None, **flags: str | bool | int | None) -> Settings:
     """Return the settings of a command; refuse an empty `--store`, for it would mean the default one."""
-    from riff_tui.errors import UsageError
     from riff_tui.settings import load
 
     if store == "":
@@ -275,7 +277,6 @@ def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
     One that was made for it, and is empty, goes again where the block fails or is ended.
     """
     from riff_store.database import open_store
-    from riff_tui.errors import StoreError
     from riff_tui.output.streams import say
 
     with open_store(location, write=True, create=create) as opened:
@@ -293,7 +294,6 @@ def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
 
 def print_json(members: Mapping[str, Any]) -> None:
     """Print one object for programs, with the version of its schema before all else."""
-    from riff_tui.errors import writing
     from riff_tui.output.sinks.json import SCHEMA_VERSION, write_members
     from riff_tui.output.sinks.parts import Options
     from riff_tui.output.streams import standard_output

@@ -8,7 +8,6 @@ from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
     CsvRawOption,
-    DebugOption,
     FormatOption,
     OutputOption,
     StoreOption,
@@ -38,29 +37,24 @@ EXAMPLES = (
 )
 MIX = "random:50,failing:30,outlier:20"
 
-CountOption = Annotated[int, option("--n", "N", "How many calls.", min=1)]
 MixOption = Annotated[str, option("--mix", "PARTS", "How many parts of them are random, failed and outlying calls.")]
-SeedOption = Annotated[int, option("--seed", "S", "Another number draws other calls.", min=0, max=2**63 - 1)]
-WhereOption = Annotated[
-    str, option("--where", "EXPR", "Draw only calls that match, such as 'flow:dent'.", completion.terms)
-]
-ReplaceOption = Annotated[
-    bool, flag("--replace", "Draw again, also if the store has a list that was drawn in the same way.")
-]
 
 
 def sample(
-    n: CountOption = 100,
+    n: Annotated[int, option("--n", "N", "How many calls.", min=1)] = 100,
     mix: MixOption = MIX,
-    seed: SeedOption = 1,
-    where: WhereOption = "",
-    replace: ReplaceOption = False,
+    seed: Annotated[int, option("--seed", "S", "Another number draws other calls.", min=0, max=2**63 - 1)] = 1,
+    where: Annotated[
+        str, option("--where", "EXPR", "Draw only calls that match, such as 'flow:dent'.", completion.terms)
+    ] = "",
+    replace: Annotated[
+        bool, flag("--replace", "Draw again, also if the store has a list that was drawn in the same way.")
+    ] = False,
     format: FormatOption = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Draw a list of calls to read, and keep it in the store.
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import click
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import DebugOption, argument
+from riff_tui.commands.options import argument
+from riff_tui.errors import UsageError, writing
 
 EXAMPLES = (
     "riff-tui schema",
@@ -22,13 +23,12 @@ NameArgument = Annotated[
 ]
 
 
-def schema(name: NameArgument = None, debug: DebugOption = False) -> None:
+def schema(name: NameArgument = None) -> None:
     """Print JSON Schemas of what views and commands print.
 
     Of a view: the keys of its JSON, the fields that its filter knows, what its rows can be split and sorted by. Of a
     command: its arguments, its options, and its JSON where it prints some.
     """
-    from riff_tui.errors import writing
     from riff_tui.output.sinks.json import write_members
     from riff_tui.output.sinks.parts import Options
     from riff_tui.output.streams import standard_output
@@ -55,7 +55,6 @@ def whole() -> dict[str, Any]:
 
 def named(name: str) -> dict[str, Any]:
     """Return the description of one view or command; a view comes before a command of its name."""
-    from riff_tui.errors import UsageError
     from riff_tui.output.sinks.json import SCHEMA_VERSION
     from riff_tui.schema import of_view
     from riff_tui.view_registry import find, resolve

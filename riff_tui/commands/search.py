@@ -9,16 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import (
-    AsciiOption,
-    DebugOption,
-    StoreOption,
-    argument,
-    flag,
-    option,
-    printed,
-    settings_for,
-)
+from riff_tui.commands.options import AsciiOption, StoreOption, argument, flag, option, printed, settings_for
+from riff_tui.errors import FilterError, UsageError, writing
 from riff_tui.shapes import COUNT, NUMBER, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -35,14 +27,6 @@ EXAMPLES = (
     "riff-tui search '/book(ed|ing) .* (mon|tues)day/i' --json",
 )
 
-TextArgument = Annotated[
-    str, argument("TEXT", "What was said, in any case; /RE/ is a regular expression, /RE/i one that ignores case.")
-]
-WhereOption = Annotated[
-    str, option("--where", "EXPR", "Only in calls that match, such as 'flow:dent failed=1'.", completion.terms)
-]
-ContextOption = Annotated[int, option("--context", "N", "Print N turns before and after each hit as well.", min=0)]
-JsonOption = Annotated[bool, flag("--json", "Print one JSON object, a hit a line.")]
 RedactOption = Annotated[bool, flag("--redact", "Replace e-mail addresses, numbers and the like in what was said.")]
 
 
@@ -74,14 +58,17 @@ JSON = printed(
 
 
 def search(
-    text: TextArgument,
-    where: WhereOption = "",
-    context: ContextOption = 0,
-    json: JsonOption = False,
+    text: Annotated[
+        str, argument("TEXT", "What was said, in any case; /RE/ is a regular expression, /RE/i one that ignores case.")
+    ],
+    where: Annotated[
+        str, option("--where", "EXPR", "Only in calls that match, such as 'flow:dent failed=1'.", completion.terms)
+    ] = "",
+    context: Annotated[int, option("--context", "N", "Print N turns before and after each hit as well.", min=0)] = 0,
+    json: Annotated[bool, flag("--json", "Print one JSON object, a hit a line.")] = False,
     redact: RedactOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print what was said in calls and matches, as it is found.
 
@@ -111,7 +98,6 @@ def _term(text: str) -> Term:
     import re
 
     from riff_store.filters.predicates import Term
-    from riff_tui.errors import FilterError, UsageError
     from riff_tui.filters.parser import LONGEST, checked_pattern
 
     if not text.strip():
@@ -166,7 +152,6 @@ def _print_lines(
     store: Store, calls: Predicate | None, term: Term, out: Output, *, context: int, shown: Callable[[str], str]
 ) -> None:
     """Print each hit on a line of its own, and on stderr how many there are."""
-    from riff_tui.errors import writing
     from riff_tui.output.sinks.parts import Options
     from riff_tui.output.streams import escape_commands, is_build_log, say
     from riff_tui.text.numbers import counted
@@ -219,7 +204,6 @@ def _print_json(
     text: str,
 ) -> None:
     """Print an object with a row for each hit, as they are found, and then what there is to report about all."""
-    from riff_tui.errors import writing
     from riff_tui.output.sinks.json import SCHEMA_VERSION, dumped
     from riff_tui.output.sinks.parts import Options
     from riff_tui.text.redaction import LIMITS

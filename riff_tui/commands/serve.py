@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from riff_tui.commands import ui
-from riff_tui.commands.options import (
-    AsciiOption,
-    DebugOption,
-    StoreOption,
-    WhereOption,
-    flag,
-    option,
-    settings_for,
-    split_keys,
-)
+from riff_tui.commands.options import AsciiOption, StoreOption, WhereOption, flag, option, settings_for, split_keys
+from riff_tui.errors import UsageError, how_to_install, writing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,11 +30,7 @@ MISSING = "serve needs packages that are not installed"
 # If one of these is set a browser has a place to open; one that draws in this terminal is none.
 _DESKTOP = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
-PortOption = Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)]
 OpenOption = Annotated[bool, flag("--open/--no-open", "Open the page in your browser, if there is a desktop.")]
-OriginOption = Annotated[
-    str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
-]
 
 
 def serve(
@@ -59,11 +47,12 @@ def serve(
     mouse: ui.MouseOption = None,
     live: ui.LiveOption = None,
     read_only: ui.ReadOnlyOption = False,
-    port: PortOption = 0,
+    port: Annotated[int, option("--port", "P", "The port of this machine; 0 takes a free one.", min=0, max=65535)] = 0,
     open_browser: OpenOption = True,
-    public_origin: OriginOption = None,
+    public_origin: Annotated[
+        str | None, option("--public-origin", "URL", "Where you reach the page, if you forward another port to it.")
+    ] = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Show the explorer in a browser on this machine.
 
@@ -82,8 +71,10 @@ def serve(
     parse(where)
     with open_store(store_location(settings)):
         pass
-    _require_packages()
-    from riff_tui.serve.server import serve_explorer
+    try:
+        from riff_tui.serve.server import serve_explorer
+    except ModuleNotFoundError as error:
+        raise UsageError(MISSING, how_to_install("serve")) from error
 
     is_anywhere = view is None and request == Request()
     given = {"theme": theme, "ascii": ascii_only, "mouse": mouse, "live": live}
@@ -97,16 +88,6 @@ def serve(
     served = _served(store, store_location(settings), shared, None if is_anywhere else (chosen.name, request, at or ""))
     announce = partial(_announce, opens=open_browser, named=served.named)
     raise click.exceptions.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))
-
-
-def _require_packages() -> None:
-    """Raise `UsageError` if those of the extra are not installed."""
-    from riff_tui.errors import UsageError, how_to_install
-
-    try:
-        import riff_tui.serve.server  # noqa: F401  # it imports them
-    except ModuleNotFoundError as error:
-        raise UsageError(MISSING, how_to_install("serve")) from error
 
 
 def _served(given: str | None, location: str, shared: Sequence[str], start: tuple[str, Request, str] | None) -> Served:
@@ -144,7 +125,6 @@ def _start(view: str, request: Request, at: str) -> tuple[str, ...]:
 
 def _announce(link: str, *, opens: bool, named: str) -> None:
     """Print the link, which scripts may read, and open it if there is somebody to look at it."""
-    from riff_tui.errors import writing
     from riff_tui.output.streams import say
 
     with writing("stdout"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
+from riff_store.database import Store
 from riff_store.filters.dimensions import DIMENSIONS, judges_shown
 from riff_store.filters.matching import fold, satisfies
 from riff_store.filters.predicates import And, InState, Or, Predicate, Term, all_of, asks_for_words
@@ -15,9 +15,6 @@ from riff_store.queries.conversations import conversation_names, count_conversat
 from riff_store.vocabulary import FAILURE_KINDS, TOUCHED_FIELDS
 from riff_tui.table import Table
 from riff_tui.text.numbers import counted
-
-if TYPE_CHECKING:
-    from riff_store.database import Store
 
 NEAR = 3
 SEARCHED = 5_000

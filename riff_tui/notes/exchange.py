@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from riff_store.annotations import CodesInUse, standing
 from riff_tui.errors import UsageError
 from riff_tui.notes.author import LONGEST_CODE, LONGEST_NOTE, code_meant
 from riff_tui.table import Column
@@ -97,7 +98,6 @@ def _checked(given: Given) -> Given:
 
 
 def _code(store: Store, typed: str | None, remarks: list[str]) -> str | None:
-    from riff_store.annotations import standing
     from riff_store.write.notes import read_notes
 
     if typed is None:
@@ -202,7 +202,6 @@ class Merged:
 def merge_file(store: Store, path: Path) -> Merged:
     """Merge the notes of a file into a store, all of them or none; those on a turn get its state."""
     from riff_ingest.sources.annotations import read_lines
-    from riff_store.annotations import CodesInUse
     from riff_store.facts import Annotation
     from riff_store.write.notes import add_notes, read_notes
 

@@ -17,7 +17,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from urllib.parse import quote, urlsplit
 
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -42,10 +42,6 @@ from riff_tui.serve.admission import (
 from riff_tui.serve.place import Place, read_place
 from riff_tui.serve.session import Downloads, Focused, Ping, Resized, Session, Typed, disposition, parse_frame
 from riff_tui.text.safe_text import one_line
-
-if TYPE_CHECKING:
-    import socket
-
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

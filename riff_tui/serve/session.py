@@ -8,20 +8,16 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from textual_serve.app_service import AppService
-from textual_serve.download_manager import DOWNLOAD_CHUNK_SIZE, DownloadManager
+from textual_serve.download_manager import DOWNLOAD_CHUNK_SIZE, Download, DownloadManager
 
 from riff_tui.browser import PLACE
 from riff_tui.serve.admission import COMPLAINT_BYTES, HEIGHT, PACKET_BYTES, UNREAD_BYTES, WIDTH, Limits
 from riff_tui.serve.place import is_link
 from riff_tui.text.safe_text import one_line
-
-if TYPE_CHECKING:
-    from textual_serve.download_manager import Download
-
 
 _PRELUDE = b"__GANGLION__\n"
 _DATA, _META, _PACKED = b"D", b"M", b"P"

@@ -9,7 +9,7 @@ from riff_store.vocabulary import CLASSES_OF_FAILURE, DIVIDED_BY_DETAIL, MARKED
 from riff_tui.shapes import COUNT, COUNTS, NUMBER, TEXT, list_of, record
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
-from riff_tui.view_query import EVERYTHING
+from riff_tui.view_query import EVERYTHING, FilterParts, ViewQuery
 from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, counts_text, in_two_parts, shown
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import FAILURE_DETAIL, kind_text, marked_note
@@ -17,7 +17,6 @@ from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.causes import Cause, Causes, Lift
-    from riff_tui.view_query import FilterParts, ViewQuery
 
 TESTING = "testing what stands out"
 LARGE, NOTABLE = 0.1, 0.02

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from riff_store.vocabulary import FIELD_OF_KIND
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import counted
-from riff_tui.view_query import FilterParts, MadeRows
+from riff_tui.view_query import FilterParts, MadeRows, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 from riff_tui.views.states import with_excluded
 
 if TYPE_CHECKING:
     from riff_store.queries.steps import Coverage, CoveredItem
-    from riff_tui.view_query import ViewQuery
 
 LISTED = 30
 """Flows that notes sum up, one a line."""

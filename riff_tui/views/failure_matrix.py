@@ -11,7 +11,7 @@ from riff_store.vocabulary import MARKED, NONE_FOUND, START
 from riff_tui.shapes import COUNT, COUNTS, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import p_text, percent
-from riff_tui.view_query import EVERYTHING
+from riff_tui.view_query import EVERYTHING, BuildTable, FilterParts, ViewQuery
 from riff_tui.views.failures import SIDE, side_notes, side_record, sides_of
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts.cells import marked_note
@@ -21,7 +21,6 @@ from riff_tui.views.spec import EMPTY_STORE, Filters, Screen, ViewSpec, Words
 if TYPE_CHECKING:
     from riff_store.queries.failures import FailureCell, FailureMatrix, FailureShift, FailureShifts
     from riff_tui.charts.failure_grid import FailureGrid
-    from riff_tui.view_query import BuildTable, FilterParts, ViewQuery
 
 
 COUNTING = "counting who took each step"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_store.filters.predicates import Or, Predicate, all_of, conjuncts, terms
-from riff_store.measure import is_thin, mean
+from riff_store.measure import Measure, is_thin, mean
 from riff_store.metrics import unit_of
 from riff_store.scoring import FULL
 from riff_store.vocabulary import field_of
@@ -23,7 +23,6 @@ from riff_tui.views.parts.cells import what_is_first
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
-    from riff_store.measure import Measure
     from riff_store.queries.flows import ArchetypeCell, FlowCell
     from riff_store.queries.worklist import FirstToFix
 

@@ -9,15 +9,14 @@ from riff_store.measure import THIN
 from riff_tui.shapes import COUNT, COUNTS, TEXT, numbers, or_null, record
 from riff_tui.table import NOT_MEASURED, Bar, Column, Folded, Row, Severity, Table
 from riff_tui.text.glyphs import UNICODE
-from riff_tui.text.numbers import counted, listed, p_text, percent, points_text
-from riff_tui.view_query import FilterParts
+from riff_tui.text.numbers import listed, p_text, percent, points_text
+from riff_tui.view_query import FilterParts, ViewQuery
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 from riff_tui.views.states import NO_STATES, with_excluded
 
 if TYPE_CHECKING:
     from riff_store.queries.funnel import ComparedState, Funnel, FunnelRow
-    from riff_tui.view_query import ViewQuery
 
 LISTED = 30
 """Flows that notes count the calls of, one a line."""
@@ -89,7 +88,7 @@ def funnel(answers: Sequence[Funnel], by: Sequence[str] = ("flow",)) -> Table:
     one = len(answers) == 1
     return Table(
         view="funnel",
-        title=f"Funnel: {_scope(answers[0]) if one else _several(answers, by)}",
+        title=f"Funnel: {_scope(answers[0]) if one else columns.several_flows([each.keys for each in answers], by)}",
         columns=[
             *(column._replace(shown=column.key != "flow" or not one) for column in columns.keys(by)),
             *_COLUMNS[1:],
@@ -127,9 +126,10 @@ def funnel_of_sides(
     one = len({answer.keys["flow"] for answer in answers}) == 1
     sides = [_side(key, name, [answer for answer in answers if answer.keys[key] == name]) for name in names]
     shown = {"flow": not one, key: False}
+    flows = columns.several_flows([each.keys for each in answers])
     return Table(
         view="funnel",
-        title=f"Funnel of two {key}s: {answers[0].keys['flow'] if one else _several(answers, ('flow',))}",
+        title=f"Funnel of two {key}s: {answers[0].keys['flow'] if one else flows}",
         columns=[
             column._replace(shown=shown.get(column.key, column.shown))
             for each in (*columns.keys(("flow", "state")), _SIDE, *columns.keys((key,)), *_COLUMNS[2:])
@@ -205,11 +205,6 @@ def _is_rare(*sides: tuple[Funnel, FunnelRow] | None) -> bool:
     """Return whether hardly any call of any side came to a state, and none failed there."""
     rows = [side[1] for side in sides if side is not None]
     return all(row.share < RARE and row.outcome is None and not row.failed for row in rows)
-
-
-def _several(answers: Sequence[Funnel], by: Sequence[str]) -> str:
-    flows = counted(len({each.keys["flow"] for each in answers}), "flow")
-    return " by ".join((flows, *(key for key in by if key != "flow")))
 
 
 def _scope(answer: Funnel) -> str:

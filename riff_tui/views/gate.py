@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from riff_store.measure import THIN
 from riff_tui.gate import messages
+from riff_tui.gate.decision import Check, CheckStatus, Decision, Quarantined
 from riff_tui.shapes import COUNT, FLAG, NUMBER, TEXT, list_of, numbers, or_null, record
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
-
-if TYPE_CHECKING:
-    from riff_tui.gate.decision import Check, CheckStatus, Decision, Quarantined
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riff_store.alignment import HUMAN, PASSED
+from riff_store.alignment import HUMAN, PASSED, Rates
 from riff_store.vocabulary import COMPUTED
 from riff_tui.filters import quote
 from riff_tui.shapes import COUNT, INTERVALS, NUMBER, TEXT, by_name, list_of, or_null, record
@@ -18,7 +18,6 @@ from riff_tui.views.spec import Filters, Screen, ViewSpec, Words
 from riff_tui.views.timeline import DOWN_ONLY
 
 if TYPE_CHECKING:
-    from riff_store.alignment import Rates
     from riff_store.measure import Measure
     from riff_store.queries.judges import Alignment, Alignments, JudgeSummary
     from riff_store.queries.quality import FlowQuality, QualityCell

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, terms
+from riff_store.filters.predicates import And, Predicate, Term, all_of, conjuncts, is_of_states, of_calls, terms
 from riff_store.measure import mean
 from riff_store.vocabulary import DEAD_END
 from riff_tui.charts import histogram
-from riff_tui.charts.ego_graph import ENDED, START, of_neighborhood
+from riff_tui.charts.ego_graph import ENDED, START, EgoGraph, of_neighborhood
 from riff_tui.charts.neighbor_figure import EgoFigure, legend
 from riff_tui.errors import UsageError
 from riff_tui.shapes import COUNT, COUNTS, FLAG, INTERVALS, NUMBER, TEXT, by_name, list_of, numbers, or_null, record
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from riff_store.queries.latencies import LatencyReading, PooledLatency
     from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Terminus
     from riff_store.queries.states import StateCell
-    from riff_tui.charts.ego_graph import EgoGraph
 
 
 COUNTING = "counting what is never reached without it"
@@ -116,8 +115,6 @@ def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
 
     What it asks of states is asked of the rows of a call then, not of the states that a graph is made of.
     """
-    from riff_store.filters.predicates import is_of_states, of_calls
-
     if not any(is_of_states(term) for term in terms(calls)):
         return calls
     return of_calls(And((Term("state", "=", state), *conjuncts(calls))))

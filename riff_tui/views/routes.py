@@ -85,13 +85,16 @@ def routes(
     }
     return Table(
         view="routes",
-        title=f"Routes: {_scope_of(answers[0]) if one else _several_flows(answers, by)}",
+        title=f"Routes: {_scope_of(answers[0]) if one else columns.several_flows([each.keys for each in answers], by)}",
         columns=[
             column._replace(shown=is_shown.get(column.key, column.shown)) for column in (*columns.keys(by), *_OF_ROUTES)
         ],
         rows=rows,
         notes=list(_notes_on_routes(answers, outlined, rare, is_shown)),
-        extras={"flows": [_flow_record(each) for each in answers], "beginnings": list(_records_of_beginnings(answers))},
+        extras={
+            "flows": [_flow_record(each) for each in answers],
+            "beginnings": [_record_of(each.keys, route) for each in answers for route in each.beginnings],
+        },
         folded=Folded(frozenset(row.id for row in rare), tuple(by), "route", "n", "route") if rare else None,
         identity=(*by, "route"),
         first=ROUTES_FIRST,
@@ -106,11 +109,6 @@ def _summary(table: Table) -> str:
 
 def _is_rare(row: Row) -> bool:
     return row.record["share"] < RARE and not row.record["off"] and not row.record["new"]
-
-
-def _several_flows(answers: Sequence[FlowRoutes], by: Sequence[str]) -> str:
-    flows = counted(len({each.keys["flow"] for each in answers}), "flow")
-    return " by ".join((flows, *(key for key in by if key != "flow")))
 
 
 def _scope_of(answer: FlowRoutes) -> str:
@@ -162,11 +160,6 @@ def _record_of(keys: Mapping[str, str | None], route: Route) -> dict[str, Any]:
         "success_rate": route.success.mean,
         **cells.values_of(route, "failed off"),
     }
-
-
-def _records_of_beginnings(answers: Sequence[FlowRoutes]) -> Iterator[dict[str, Any]]:
-    for each in answers:
-        yield from (_record_of(each.keys, route) for route in each.beginnings)
 
 
 def _routes(answer: FlowRoutes, bounds: Bounds) -> Iterator[Row]:

@@ -11,13 +11,12 @@ from riff_store.measure import is_thin, mean
 from riff_tui.shapes import COUNT, COUNTS, INTERVALS, or_null
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import excluded_text, fixed, percent
-from riff_tui.view_query import MadeRows, outlines
+from riff_tui.view_query import BuildTable, FilterParts, MadeRows, ViewQuery, outlines
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, EMPTY_STORE, Screen, ViewSpec, Words
 
 if TYPE_CHECKING:
     from riff_store.queries.states import SegmentCell, StateCell
-    from riff_tui.view_query import BuildTable, FilterParts, ViewQuery
 
 
 SUMMING = "summing up the states"

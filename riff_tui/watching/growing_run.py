@@ -43,7 +43,6 @@ class GrowingRun:
     def look(self, directory: Path, now: float) -> HeadLine | None:
         """Return what shows where the run of a directory is, `None` if no process works on it."""
         from riff_runner.run.status.run_reader import RunReader
-        from riff_tui.errors import UsageError
 
         if self._reader is None or self._reader.directory != directory:
             self._reader = RunReader(directory)

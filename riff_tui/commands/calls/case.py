@@ -6,7 +6,6 @@ from typing import Annotated
 
 from riff_tui.commands.options import (
     CallOption,
-    DebugOption,
     JsonOption,
     OutputOption,
     StoreOption,
@@ -24,9 +23,6 @@ EXAMPLES = (
     "riff-tui case --where 'conversation=c-000029' --flows my_flow.toml",
 )
 
-UntilOption = Annotated[int | None, option("--until", "TURN", "Keep what was said up to this turn.", min=1)]
-NameOption = Annotated[str | None, option("--name", "N", "What the scenario is called; else as the call.")]
-FlowOption = Annotated[str | None, option("--flows", "FILE", "The file of its flow, if that is not built in.")]
 RedactOption = Annotated[bool, flag("--redact/--no-redact", "Replace what points at the caller with made-up values.")]
 
 
@@ -37,13 +33,12 @@ JSON = printed({"flow": TEXT, "file": or_null(TEXT), "case": or_null(TEXT)})
 def case(
     where: CallOption = "",
     output: OutputOption = None,
-    until: UntilOption = None,
-    name: NameOption = None,
-    flows: FlowOption = None,
+    until: Annotated[int | None, option("--until", "TURN", "Keep what was said up to this turn.", min=1)] = None,
+    name: Annotated[str | None, option("--name", "N", "What the scenario is called; else as the call.")] = None,
+    flows: Annotated[str | None, option("--flows", "FILE", "The file of its flow, if that is not built in.")] = None,
     redact: RedactOption = True,
     json: JsonOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Make a scenario of a stored call, to be run again.
 

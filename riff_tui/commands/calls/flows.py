@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from riff_tui.commands.options import DebugOption, JsonOption, apply_limits, argument, print_json, printed
+from riff_tui.commands.options import JsonOption, apply_limits, argument, print_json, printed
 from riff_tui.shapes import COUNT, TEXT, list_of, or_null, record
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ _FILE = record({"file": TEXT, "flow": or_null(TEXT), "form": or_null(TEXT), **_C
 JSON = {"check": printed({**_COUNTED, "files": list_of(_FILE)})}
 
 
-def flows(debug: DebugOption = False) -> None:
+def flows() -> None:
     """Look at flow files before any call is made."""
 
 
-def check(files: FilesArgument, json: JsonOption = False, debug: DebugOption = False) -> None:
+def check(files: FilesArgument, json: JsonOption = False) -> None:
     """Report what is wrong with flow files, with the line and the name that was meant.
 
     Errors are keys that nobody reads, edges to no state, states without a way out, terminals that no edge reaches,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, TextIO
 
-from riff_tui.commands.options import DebugOption, argument
+from riff_tui.commands.options import argument
 
 EXAMPLES = ("riff-tui init my_agent", "riff-tui init .")
 _FILES = {
@@ -19,7 +19,7 @@ _FILES = {
 DirectoryArgument = Annotated[Path, argument("DIR", "The folder of the files; it is made if it does not exist.")]
 
 
-def init(directory: DirectoryArgument, debug: DebugOption = False) -> None:
+def init(directory: DirectoryArgument) -> None:
     """Write the files that a project begins with.
 
     They are a flow file, an agent, settings and a CI job, and run as they are. Nothing is written where one of them is

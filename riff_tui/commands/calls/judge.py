@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
-    DebugOption,
     JsonOption,
     NextStoreOption,
     apply_limits,
@@ -20,6 +19,7 @@ from riff_tui.commands.options import (
     printed,
     time_of,
 )
+from riff_tui.errors import JudgeStopped, UsageError, writing
 from riff_tui.shapes import COUNT, FLAG, TEXT, by_name
 
 if TYPE_CHECKING:
@@ -39,14 +39,7 @@ EXAMPLES = (
 REASONS = 5
 
 
-PathsArgument = Annotated[list[Path], argument("PATH...", "Transcripts, or directories to walk.")]
-NameOption = Annotated[str, option("--judge", "NAME", "A judge of the settings file, or gemini, dashscope, openai.")]
-OutOption = Annotated[Path, option("--out", "DIR", "Where RUN/humanness-NAME.jsonl go.", click_type=WRITTEN_DIRECTORY)]
-JudgedAtOption = Annotated[str | None, option("--judged-at", "TIME", "The time that scores carry; else now.")]
-LimitOption = Annotated[int | None, option("--limit", "N", "At most so many calls, spread evenly.", min=1)]
 ConcurrencyOption = Annotated[int | None, option("--concurrency", "N", "Calls to ask about at once.", min=1, max=256)]
-RetryUnscoredOption = Annotated[bool, flag("--retry-unscored", "Ask again if there was no score.")]
-DryRunOption = Annotated[bool, flag("--dry-run", "Only print how many calls and tokens it would be.")]
 
 
 _PASSED_OVER = ("scored_before", "unscored_before", "unrecorded", "beyond_limit")
@@ -55,17 +48,16 @@ JSON = printed({"judge": TEXT, "out": TEXT, "dry_run": FLAG, **dict.fromkeys(_AS
 
 
 def judge(
-    paths: PathsArgument,
-    name: NameOption,
-    out: OutOption,
-    judged_at: JudgedAtOption = None,
-    limit: LimitOption = None,
+    paths: Annotated[list[Path], argument("PATH...", "Transcripts, or directories to walk.")],
+    name: Annotated[str, option("--judge", "NAME", "A judge of the settings file, or gemini, dashscope, openai.")],
+    out: Annotated[Path, option("--out", "DIR", "Where RUN/humanness-NAME.jsonl go.", click_type=WRITTEN_DIRECTORY)],
+    judged_at: Annotated[str | None, option("--judged-at", "TIME", "The time that scores carry; else now.")] = None,
+    limit: Annotated[int | None, option("--limit", "N", "At most so many calls, spread evenly.", min=1)] = None,
     concurrency: ConcurrencyOption = None,
-    retry_unscored: RetryUnscoredOption = False,
-    dry_run: DryRunOption = False,
+    retry_unscored: Annotated[bool, flag("--retry-unscored", "Ask again if there was no score.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only print how many calls and tokens it would be.")] = False,
     json: JsonOption = False,
     store: NextStoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Have a judge score how human the agent sounds.
 
@@ -112,7 +104,6 @@ def judge_calls(
     from riff_runner.judge.conversations import find_conversations
     from riff_runner.judge.ledger import Ledger
     from riff_runner.judge.session import Session
-    from riff_tui.errors import UsageError, writing
     from riff_tui.output.streams import say
     from riff_tui.signals import end_by
 
@@ -154,7 +145,6 @@ def configured(name: str) -> JudgeSettings:
     """Return the settings of a judge; raises `UsageError` if there are none, or none that make sense."""
     from riff_runner.judge.settings import judge_settings
     from riff_tui import settings
-    from riff_tui.errors import UsageError
 
     if not name.strip() or name.startswith("("):
         raise UsageError("--judge needs the name of a judge, such as gemini")
@@ -257,7 +247,6 @@ def _reasons(unscored: Counter[str]) -> str:
 def _stopped(name: str, ended: RunEnd) -> Exception:
     """Return the error that ends a run of which the rest cannot be judged."""
     from riff_runner.judge.protocol import Refused
-    from riff_tui.errors import JudgeStopped
     from riff_tui.text.numbers import counted
 
     if not isinstance(ended.error, Refused):
@@ -273,7 +262,6 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
 def _naming_judge(name: str) -> Iterator[None]:
     """Name the judge in an error of its settings."""
     from riff_runner.judge.protocol import Misconfigured
-    from riff_tui.errors import UsageError
 
     try:
         yield

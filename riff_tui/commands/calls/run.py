@@ -6,12 +6,11 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     WRITTEN_DIRECTORY,
-    DebugOption,
     Diverged,
     NextStoreOption,
     apply_limits,
@@ -20,11 +19,10 @@ from riff_tui.commands.options import (
     printed,
     time_of,
 )
+from riff_tui.errors import UsageError
 from riff_tui.shapes import COUNT, COUNTS, FLAG, NUMBER, TEXT, Shape, by_name, list_of, or_null, record
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from riff_runner.run.cases.case import CallCase
     from riff_runner.run.cases.case_file import CaseFile
     from riff_runner.run.cases.plan import ScenarioChoice
@@ -70,44 +68,104 @@ JSON: Shape = {
 
 
 def run(
-    out: OutOption,
-    agent: AgentOption,
+    out: Annotated[Path, option("--out", "DIR", "Where the files of the run go.", click_type=WRITTEN_DIRECTORY)],
+    agent: Annotated[
+        str,
+        option(
+            "--agent",
+            "openai:MODEL@URL|command:CMD|python:MODULE:NAME",
+            "The agent that answers the calls.",
+            lambda: ("openai:", "command:", "python:"),
+        ),
+    ],
     flows: FlowsOption = None,
     agent_key_env: AgentKeyOption = None,
-    agent_name: AgentNameOption = None,
-    agent_env: AgentEnvOption = None,
-    caller: CallerOption = "scripted",
+    agent_name: Annotated[str | None, option("--agent-name", "NAME", "What the transcripts call the agent.")] = None,
+    agent_env: Annotated[list[str] | None, option("--agent-env", "VAR", _ENV)] = None,
+    caller: Annotated[
+        str,
+        option(
+            "--caller",
+            "scripted|frozen|openai:MODEL@URL|command:CMD",
+            "Who makes the calls.",
+            lambda: ("scripted", "frozen", "openai:", "command:"),
+        ),
+    ] = "scripted",
     caller_key_env: CallerKeyOption = None,
-    caller_env: CallerEnvOption = None,
-    tools: ToolsOption = "stubbed",
-    tools_env: ToolsEnvOption = None,
-    scenarios: ScenariosOption = None,
-    personas: PersonasOption = None,
-    diverged: DivergedOption = None,
-    uncovered: UncoveredOption = None,
-    trials: TrialsOption = 1,
-    seed: SeedOption = 300,
-    concurrency: ConcurrencyOption = 4,
+    caller_env: Annotated[list[str] | None, option("--caller-env", "VAR", _ENV)] = None,
+    tools: Annotated[
+        str,
+        option(
+            "--tools",
+            "stubbed|command:CMD",
+            "What answers tools; stubbed: the flow file does.",
+            lambda: ("stubbed", "command:"),
+        ),
+    ] = "stubbed",
+    tools_env: Annotated[list[str] | None, option("--tools-env", "VAR", _ENV)] = None,
+    scenarios: Annotated[
+        list[str] | None,
+        option(
+            "--scenarios",
+            "all|NAME,FILE,..",
+            "Only these of the flows, case files, or directories of those; repeatable.",
+            completion.scenarios,
+        ),
+    ] = None,
+    personas: Annotated[
+        list[str] | None,
+        option(
+            "--personas",
+            "all|NAME,..",
+            "Play every scenario with each of these callers; else with one.",
+            completion.personas,
+        ),
+    ] = None,
+    diverged: Annotated[
+        Diverged | None,
+        option(
+            "--diverged",
+            None,
+            "Of frozen calls in which the agent goes another way than recorded: ok, that is what a fixed agent does, or"
+            " fail, exit 3. Else they are errored as others are.",
+        ),
+    ] = None,
+    uncovered: Annotated[
+        str | None,
+        option(
+            "--uncovered",
+            "STORE",
+            "Only the calls that can touch what no call in this store has; what none of them leads to is named.",
+        ),
+    ] = None,
+    trials: Annotated[int, option("--trials", "N", "How often each scenario is played.", min=1, max=10_000)] = 1,
+    seed: Annotated[int, option("--seed", "S", "The same seed makes the same callers.")] = 300,
+    concurrency: Annotated[int, option("--concurrency", "N", "Calls to make at once.", min=1, max=256)] = 4,
     max_turns: MaxTurnsOption = 40,
     max_call_s: MaxCallOption = 300.0,
     turn_timeout_s: TurnTimeoutOption = 60.0,
-    stream: StreamOption = True,
-    advance: AdvanceOption = False,
-    resume: ResumeOption = False,
-    force: ForceOption = False,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
+    stream: Annotated[
+        bool, flag("--stream/--no-stream", "Read answers as they come, which measures the first word.")
+    ] = True,
+    advance: Annotated[
+        bool, flag("--advance", "Offer a model one tool for all ways on, which small models take better.")
+    ] = False,
+    resume: Annotated[bool, flag("--resume", "Go on with the run in --out, or begin it.")] = False,
+    force: Annotated[
+        bool, flag("--force", "Go on where a flow's file, the agent, the caller or the tools changed, and mix both.")
+    ] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only print the calls that would be made.")] = False,
+    as_json: Annotated[bool, flag("--json", "Print one line of JSON at the beginning and one at the end.")] = False,
     ingest: IngestOption = None,
     judge: JudgeOption = None,
-    no_judge: NoJudgeOption = False,
-    run_id: RunIdOption = None,
-    label: LabelOption = None,
-    commit: CommitOption = None,
-    branch: BranchOption = None,
+    no_judge: Annotated[bool, flag("--no-judge", "Have nothing judged, as without it.")] = False,
+    run_id: Annotated[str | None, option("--run-id", "ID", "The id of the run; else the name of --out.")] = None,
+    label: Annotated[str | None, option("--label", "TEXT", "What to call the run beside its id.")] = None,
+    commit: Annotated[str | None, option("--commit", "SHA", "The commit that is tried.")] = None,
+    branch: Annotated[str | None, option("--branch", "NAME", "The branch that it is on.")] = None,
     clock: ClockOption = None,
-    fsync: FsyncOption = False,
+    fsync: Annotated[bool, flag("--fsync", "Force each call to the disk as it ends.")] = False,
     store: NextStoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Have callers call an agent about flows and write transcripts.
 
@@ -126,7 +184,6 @@ def run(
     from riff_runner.run.targets import PartOptions, make_agent, make_caller, make_tools, parse_target
     from riff_tui.commands.calls.judge import configured
     from riff_tui.commands.calls.run_session import After, make, show_plan
-    from riff_tui.errors import UsageError
 
     apply_limits()
     agent_target, caller_target = parse_target(agent, "agent"), parse_target(caller, "caller")
@@ -221,7 +278,6 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
     """Return the flows that are named, or those of the case files that are, and what to play in them."""
     from riff_runner.run.cases.case_file import CASE_ENDING, is_case_file, read_case
     from riff_runner.run.flows.flow_files import load_flows
-    from riff_tui.errors import UsageError
 
     scenarios = [file for named in scenarios for file in _case_files(named)]
     cases = [read_case(Path(named)) for named in scenarios if is_case_file(named)]
@@ -247,7 +303,6 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
 def _case_files(named: str) -> list[str]:
     """Return the case files of a directory that is named, else what is named."""
     from riff_runner.run.cases.case_file import CASE_ENDING
-    from riff_tui.errors import UsageError
 
     directory = Path(named)
     found = sorted(map(str, directory.glob(f"*{CASE_ENDING}"))) if directory.is_dir() else []
@@ -258,7 +313,6 @@ def _case_files(named: str) -> list[str]:
 
 def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
     from riff_runner.simulate.flow_file import flow_names
-    from riff_tui.errors import UsageError
 
     if not flows and (foreign := next((case for case in cases if case.flow not in flow_names()), None)):
         raise UsageError(
@@ -288,105 +342,17 @@ def _words(given: list[str] | None) -> list[str]:
 FlowsOption = Annotated[
     list[str] | None, option("--flows", "F,F", "Built-in flows, or paths of flow files; repeatable.", completion.flows)
 ]
-OutOption = Annotated[Path, option("--out", "DIR", "Where the files of the run go.", click_type=WRITTEN_DIRECTORY)]
-AgentOption = Annotated[
-    str,
-    option(
-        "--agent",
-        "openai:MODEL@URL|command:CMD|python:MODULE:NAME",
-        "The agent that answers the calls.",
-        lambda: ("openai:", "command:", "python:"),
-    ),
-]
 AgentKeyOption = Annotated[str | None, option("--agent-key-env", "VAR", "The variable with the key of its endpoint.")]
-AgentNameOption = Annotated[str | None, option("--agent-name", "NAME", "What the transcripts call the agent.")]
 _ENV = "A variable that its command may see as well; repeatable."
-AgentEnvOption = Annotated[list[str] | None, option("--agent-env", "VAR", _ENV)]
-CallerOption = Annotated[
-    str,
-    option(
-        "--caller",
-        "scripted|frozen|openai:MODEL@URL|command:CMD",
-        "Who makes the calls.",
-        lambda: ("scripted", "frozen", "openai:", "command:"),
-    ),
-]
 CallerKeyOption = Annotated[str | None, option("--caller-key-env", "VAR", "The variable with the key of its endpoint.")]
-CallerEnvOption = Annotated[list[str] | None, option("--caller-env", "VAR", _ENV)]
-ToolsOption = Annotated[
-    str,
-    option(
-        "--tools",
-        "stubbed|command:CMD",
-        "What answers tools; stubbed: the flow file does.",
-        lambda: ("stubbed", "command:"),
-    ),
-]
-ToolsEnvOption = Annotated[list[str] | None, option("--tools-env", "VAR", _ENV)]
-TrialsOption = Annotated[int, option("--trials", "N", "How often each scenario is played.", min=1, max=10_000)]
-ScenariosOption = Annotated[
-    list[str] | None,
-    option(
-        "--scenarios",
-        "all|NAME,FILE,..",
-        "Only these of the flows, case files, or directories of those; repeatable.",
-        completion.scenarios,
-    ),
-]
-PersonasOption = Annotated[
-    list[str] | None,
-    option(
-        "--personas",
-        "all|NAME,..",
-        "Play every scenario with each of these callers; else with one.",
-        completion.personas,
-    ),
-]
-DivergedOption = Annotated[
-    Diverged | None,
-    option(
-        "--diverged",
-        None,
-        "Of frozen calls in which the agent goes another way than recorded: ok, that is what a fixed agent does, or"
-        " fail, exit 3. Else they are errored as others are.",
-    ),
-]
-UncoveredOption = Annotated[
-    str | None,
-    option(
-        "--uncovered",
-        "STORE",
-        "Only the calls that can touch what no call in this store has; what none of them leads to is named.",
-    ),
-]
-ConcurrencyOption = Annotated[int, option("--concurrency", "N", "Calls to make at once.", min=1, max=256)]
-SeedOption = Annotated[int, option("--seed", "S", "The same seed makes the same callers.")]
 MaxTurnsOption = Annotated[int, option("--max-turns", "N", "Turns of the agent after which a call is ended.", min=1)]
 MaxCallOption = Annotated[float, option("--max-call-s", "S", "Seconds that an agent may take in one call.", min=0.001)]
 TurnTimeoutOption = Annotated[float, option("--turn-timeout-s", "S", "Seconds that one answer may take.", min=0.001)]
-ResumeOption = Annotated[bool, flag("--resume", "Go on with the run in --out, or begin it.")]
-ForceOption = Annotated[
-    bool, flag("--force", "Go on where a flow's file, the agent, the caller or the tools changed, and mix both.")
-]
-DryRunOption = Annotated[bool, flag("--dry-run", "Only print the calls that would be made.")]
-JsonOption = Annotated[bool, flag("--json", "Print one line of JSON at the beginning and one at the end.")]
 IngestOption = Annotated[
     str | None, option("--ingest", "STORE", "Bring calls into this store as they end, where an explorer shows them.")
 ]
 JudgeOption = Annotated[str | None, option("--judge", "NAME", "Have the calls judged afterwards, as `judge` does.")]
-NoJudgeOption = Annotated[bool, flag("--no-judge", "Have nothing judged, as without it.")]
-RunIdOption = Annotated[str | None, option("--run-id", "ID", "The id of the run; else the name of --out.")]
-LabelOption = Annotated[str | None, option("--label", "TEXT", "What to call the run beside its id.")]
-CommitOption = Annotated[str | None, option("--commit", "SHA", "The commit that is tried.")]
-BranchOption = Annotated[str | None, option("--branch", "NAME", "The branch that it is on.")]
-StreamOption = Annotated[
-    bool, flag("--stream/--no-stream", "Read answers as they come, which measures the first word.")
-]
-AdvanceOption = Annotated[
-    bool, flag("--advance", "Offer a model one tool for all ways on, which small models take better.")
-]
 ClockOption = Annotated[
     str | None,
     option("--clock", "TIME", "Have it always be this time and measure nothing: the same answers give the same bytes."),
 ]
-FsyncOption = Annotated[bool, flag("--fsync", "Force each call to the disk as it ends.")]

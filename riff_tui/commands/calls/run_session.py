@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import sys
 import time
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.commands.options import Diverged, next_command, next_ingest, store_to_write
+from riff_tui.errors import ExitCode, GateFailed, RunRefused, RunWithoutAnswer, StoreError, UsageError, writing
 from riff_tui.output.sinks.json import SCHEMA_VERSION
-from riff_tui.output.streams import SAID_BEFORE_ERRORS
+from riff_tui.output.streams import SAID_BEFORE_ERRORS, say, standard_output
 from riff_tui.text.numbers import LISTED, counted
 
 if TYPE_CHECKING:
@@ -47,7 +49,6 @@ class After:
 def show_plan(request: RunRequest, as_json: bool) -> None:
     """Print the calls that would be made; nothing is written and nobody is asked."""
     from riff_runner.run.run_plan import plan_run
-    from riff_tui.output.streams import say, standard_output
     from riff_tui.text.safe_text import one_line
 
     plan = plan_run(request)
@@ -57,7 +58,9 @@ def show_plan(request: RunRequest, as_json: bool) -> None:
         _print_json({**launch_event(plan, str(request.out)), "dry_run": True})
     else:
         stream = standard_output().stream
-        stream.writelines(f"{one_line(line)}\n" for line in planned_lines(plan))
+        for case in plan.due:
+            line = f"{case.flow.name}  {case.scenario.name}  {case.persona.name}  {case.trial}"
+            stream.write(f"{one_line(line)}\n")
     say(plan_text(plan))
 
 
@@ -71,9 +74,7 @@ def make(request: RunRequest, after: After) -> None:
 def _make(request: RunRequest, after: After) -> None:
     from riff_runner.run.runs import make_run
     from riff_tui.commands.calls.judge import judge_calls
-    from riff_tui.errors import GateFailed, StoreError, writing
     from riff_tui.output.progress import terminal_progress
-    from riff_tui.output.streams import say
 
     assert request.out is not None
     with terminal_progress() as line:
@@ -133,8 +134,6 @@ class _Session:
         return self._live.finish() if self._live is not None else None
 
     def _began(self, plan: RunPlan, tally: RunTally) -> None:
-        from riff_tui.output.streams import say
-
         self._tally = tally
         for warning in plan.warnings:
             say(f"{warning}.")
@@ -144,20 +143,21 @@ class _Session:
                 _print_json(launch_event(plan, str(self._request.out)))
 
     def _show(self) -> None:
-        from riff_tui.output.streams import say
-
         tally = self._tally
         if self._line is not None and tally is not None:
             if tally.reasons and not self._told_error:
                 self._told_error = True
                 self._line.clear()
                 say(f"First error: {next(iter(tally.reasons))}")
-            rest = progress_text(tally, self.cost(tally))
-            self._line.running(tally.done, tally.planned, tally.total.calls, rest)
+            parts = [f"{tally.running} running", f"{tally.total.errored} errored"]
+            if tally.retried:
+                parts.append(f"{tally.retried} retried")
+            cost = self.cost(tally)
+            if cost is not None and cost.amount:
+                parts.append(_cost_text(cost))
+            self._line.running(tally.done, tally.planned, tally.total.calls, " · ".join(parts))
 
     def _stopped(self) -> None:
-        from riff_tui.output.streams import say
-
         if self._line is not None:
             self._line.clear()
         if self._tally is not None and self._tally.running:
@@ -168,7 +168,6 @@ class _Session:
 def _refused_at_first() -> Iterator[None]:
     """Turn a side that cannot be reached before anything was written into a usage error."""
     from riff_runner.protocol import EndpointRefused
-    from riff_tui.errors import UsageError
 
     try:
         yield
@@ -179,7 +178,6 @@ def _refused_at_first() -> Iterator[None]:
 def _end(end: RunEnd, out: Path, diverged: Diverged | None) -> None:
     """Raise what the command ends with where the run did not end well."""
     from riff_runner.protocol import EndpointRefused
-    from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, writing
     from riff_tui.signals import end_by
 
     total = end.tally.total
@@ -204,19 +202,10 @@ def _end(end: RunEnd, out: Path, diverged: Diverged | None) -> None:
 
 
 def _print_json(event: dict[str, Any]) -> None:
-    import json
-
-    from riff_tui.errors import writing
 
     with writing("stdout"):
         sys.stdout.write(f"{json.dumps(event, ensure_ascii=True)}\n")
         sys.stdout.flush()
-
-
-def planned_lines(plan: RunPlan) -> Iterator[str]:
-    """Yield the calls that would be made, a line each: flow, scenario, persona and trial."""
-    for case in plan.due:
-        yield f"{case.flow.name}  {case.scenario.name}  {case.persona.name}  {case.trial}"
 
 
 def plan_text(plan: RunPlan) -> str:
@@ -228,16 +217,6 @@ def plan_text(plan: RunPlan) -> str:
     if plan.before:
         text += f"; {plan.before} of {plan.document.planned} are there"
     return f"{text}; {plan.again} of them were errored before." if plan.again else f"{text}."
-
-
-def progress_text(tally: RunTally, cost: Cost | None) -> str:
-    """Return how far a run is, beside what a progress line knows of time."""
-    parts = [f"{tally.running} running", f"{tally.total.errored} errored"]
-    if tally.retried:
-        parts.append(f"{tally.retried} retried")
-    if cost is not None and cost.amount:
-        parts.append(_cost_text(cost))
-    return " · ".join(parts)
 
 
 def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:

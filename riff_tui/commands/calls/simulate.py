@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from riff_tui.commands import completion
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest, option
+from riff_tui.commands.options import WRITTEN_DIRECTORY, NextStoreOption, next_ingest, option
+from riff_tui.errors import UsageError, writing
 
 if TYPE_CHECKING:
     from riff_runner.simulate.suite import SimulationSummary
@@ -24,26 +25,19 @@ ConversationsOption = Annotated[int | None, option("--conversations", "N", "How 
 SeedOption = Annotated[int, option("--seed", "S", "The same seed makes the same calls.")]
 
 
-OutOption = Annotated[Path, option("--out", "DIR", "Where to write the files.", click_type=WRITTEN_DIRECTORY)]
-FlowsOption = Annotated[
-    list[str] | None, option("--flows", "F,F", "Only these of the built-in flows.", completion.flows)
-]
-OneRunOption = Annotated[str | None, option("--run", "ID", "Make one run of this id instead of ten nights.")]
-WeakenOption = Annotated[
-    list[str] | None,
-    option("--weaken", "FLOW=SHARE", "In that run, let this share of a flow's calls get stuck; repeatable."),
-]
-
-
 def simulate(
-    out: OutOption,
-    flows: FlowsOption = None,
+    out: Annotated[Path, option("--out", "DIR", "Where to write the files.", click_type=WRITTEN_DIRECTORY)],
+    flows: Annotated[
+        list[str] | None, option("--flows", "F,F", "Only these of the built-in flows.", completion.flows)
+    ] = None,
     conversations: ConversationsOption = None,
     seed: SeedOption = 0,
-    one_run: OneRunOption = None,
-    weaken: WeakenOption = None,
+    one_run: Annotated[str | None, option("--run", "ID", "Make one run of this id instead of ten nights.")] = None,
+    weaken: Annotated[
+        list[str] | None,
+        option("--weaken", "FLOW=SHARE", "In that run, let this share of a flow's calls get stuck; repeatable."),
+    ] = None,
     store: NextStoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Play callers against built-in flows and write transcripts.
 
@@ -69,7 +63,6 @@ def run(
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
     from riff_runner.simulate.suite import DEFAULT_CONVERSATIONS, custom_run
     from riff_runner.simulate.suite import simulate as write
-    from riff_tui.errors import UsageError, writing
     from riff_tui.output.progress import terminal_progress
 
     shares = _shares(weaken)
@@ -88,8 +81,6 @@ def run(
 
 def _shares(weaken: Sequence[str]) -> dict[str, float]:
     """Return the shares that `--weaken` names, by flow."""
-    from riff_tui.errors import UsageError
-
     found: dict[str, float] = {}
     for said in weaken:
         flow, _, share = said.partition("=")

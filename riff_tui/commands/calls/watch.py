@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 import time
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
-    DebugOption,
     StoreOption,
     apply_limits,
     flag,
@@ -23,6 +23,7 @@ from riff_tui.commands.options import (
     settings_for,
     time_of,
 )
+from riff_tui.errors import UsageError, writing
 from riff_tui.shapes import COUNT, FLAG, NUMBER, TEXT, TIME, list_of, numbers, or_null, record
 
 if TYPE_CHECKING:
@@ -89,30 +90,25 @@ JSON = printed(
 )
 
 
-RunOption = Annotated[
-    str, option("--run", "R", "A run's directory, or the id of a run in the store, or latest.", completion.runs)
-]
 BaselineOption = Annotated[
     str | None, option("--baseline", "RUN", "The run to compare with so far; else the one before it.", completion.runs)
 ]
-JsonOption = Annotated[bool, flag("--json", "Print JSON: one object, with --follow one a line.")]
 SinceOption = Annotated[str | None, option("--since", "T", "List only calls that changed after this time (as_of).")]
-TextOption = Annotated[bool, flag("--text", "Show the last words of calls that are over as well.")]
-FollowOption = Annotated[
-    bool | None, flag("--follow/--once", "Go on until the run ends, or look once; else by the terminal.")
-]
 
 
 def watch(
-    run: RunOption,
-    json: JsonOption = False,
+    run: Annotated[
+        str, option("--run", "R", "A run's directory, or the id of a run in the store, or latest.", completion.runs)
+    ],
+    json: Annotated[bool, flag("--json", "Print JSON: one object, with --follow one a line.")] = False,
     since: SinceOption = None,
-    text: TextOption = False,
+    text: Annotated[bool, flag("--text", "Show the last words of calls that are over as well.")] = False,
     baseline: BaselineOption = None,
-    follow: FollowOption = None,
+    follow: Annotated[
+        bool | None, flag("--follow/--once", "Go on until the run ends, or look once; else by the terminal.")
+    ] = None,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Watch a run while its calls are made.
 
@@ -161,7 +157,6 @@ class _Watched:
     def look(self) -> bool:
         """Find out where the run is, and return whether it goes on; raises `UsageError` if its files are gone."""
         from riff_runner.run.prices import total_cost
-        from riff_tui.errors import UsageError
 
         status = self._reader.read(time.time())
         if status is None:
@@ -200,7 +195,6 @@ class _Watched:
 def _directory(run: str, location: str) -> Path:
     from riff_store.database import open_store
     from riff_store.errors import StoreMissing
-    from riff_tui.errors import UsageError
     from riff_tui.watching.growing_run import directory_in_store, named_directory
 
     found = named_directory(run)
@@ -231,14 +225,10 @@ def _print_json(watched: _Watched, out: Output, *, follow: bool) -> None:
 
 def _without_time(line: str) -> str:
     """Return what is worth another line when it changes: idle seconds and rates change all the time."""
-    import re
-
     return re.sub(r'"(?:as_of|idle_s|rate_per_min|eta_s)": [^,}]*', "", line)
 
 
 def _follow(watched: _Watched, out: Output) -> None:
-    from riff_tui.errors import writing
-
     if out.width is None or os.environ.get("TERM", "") in ("", "dumb"):
         _follow_lines(watched, out)
         return
@@ -273,7 +263,6 @@ def _follow_lines(watched: _Watched, out: Output) -> None:
 
 
 def _print_lines(lines: list[str], out: Output) -> None:
-    from riff_tui.errors import writing
     from riff_tui.output.streams import escape_commands, is_build_log
 
     with writing("stdout"):

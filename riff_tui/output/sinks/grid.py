@@ -71,7 +71,7 @@ class Grid:
                 start,
                 each.width,
                 fitted(cell, each.width, self._glyphs.ellipsis, right=is_right(each.column)),
-                None if row is None else _tone(row, each.column.key),
+                None if row is None else "thin" if row.is_thin(each.column.key) else row.severity.get(each.column.key),
                 each.column.strong_title if row is None else each.column.strong and cell != self._glyphs.not_measured,
             )
             for each, cell, start in zip(self.fit.columns, cells, self._starts, strict=True)
@@ -86,10 +86,6 @@ class Grid:
         found = CellColumn(column, options.line(column.title), options.line(column.short), cells, is_marked)
         found.count([count_text(column, row, self._glyphs) for row in self._rows])
         return found
-
-
-def _tone(row: Row, key: str) -> Tone | None:
-    return "thin" if row.is_thin(key) else row.severity.get(key)
 
 
 def _signed(cells: list[str], sign: str, has: Sequence[bool]) -> list[str]:

@@ -21,6 +21,7 @@ from textual.screen import ModalScreen
 from riff_tui.browser import is_in_browser
 from riff_tui.catalog import Request
 from riff_tui.errors import RiffError
+from riff_tui.output.files import write_whole
 from riff_tui.output.sinks import render
 from riff_tui.settings import state_directory
 from riff_tui.table import Row, Table, run_steps
@@ -181,8 +182,6 @@ def copy(text: str, directory: Path, write: Callable[[str], None], environ: Mapp
 
 
 def _to_file(text: str, directory: Path) -> Path:
-    from riff_tui.output.files import write_whole
-
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = directory / FILE_NAME
 

@@ -91,6 +91,7 @@ def screen_keys(controls: Controls) -> list[Action]:
 def _next(controls: Controls) -> tuple[str, ...]:
     """Return the ids for what was done last; after the key of a view that is narrowed, the same key widens it."""
     here, done = controls.here, controls.host.done
+    has_rare = controls.shown is not None and bool(controls.shown.folded)
     is_narrowed = here.scope and done == f"view:{here.view}"
     after = _AFTER.get(done, ()) if here.kind == "list" else ()
     if here.view in ("segments", "states") and done not in _CHANGES:
@@ -99,13 +100,9 @@ def _next(controls: Controls) -> tuple[str, ...]:
         after = ("open", "rename_code", "take_back_rename", "view:failure-matrix", "view:conversations")
     return (
         *((done,) if is_narrowed else ()),
-        *(("open", "fold") if is_folded(here) or _has_rare(controls) else ()),
+        *(("open", "fold") if is_folded(here) or has_rare else ()),
         *after,
     )
-
-
-def _has_rare(controls: Controls) -> bool:
-    return controls.shown is not None and bool(controls.shown.folded)
 
 
 def _begun(controls: Controls) -> tuple[str, ...]:

@@ -242,7 +242,8 @@ def values(controls: Controls) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for name in _NAMES:
         said = [record.get(name), *(fixed_value(each, name) for each in about), call.get(name)]
-        value = next((each for each in said if _is_name(each)), fixed_value(here.where.predicate, name))
+        names = (each for each in said if (isinstance(each, str) and each != "") or type(each) is int)
+        value = next(names, fixed_value(here.where.predicate, name))
         if value is not None:
             found[name] = str(value)
     if controls.is_call and table is not None:
@@ -255,10 +256,6 @@ def values(controls: Controls) -> Mapping[str, str]:
     if controls.backend.place:
         found["store"] = controls.backend.place
     return found
-
-
-def _is_name(value: object) -> bool:
-    return (isinstance(value, str) and value != "") or type(value) is int
 
 
 def arguments(command: Command, known: Mapping[str, str]) -> list[str]:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TextIO, overload
 
 from riff_tui.errors import UsageError, describe
 from riff_tui.output.files import write_whole
@@ -18,17 +18,12 @@ from riff_tui.output.sinks import formats_of, render
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.actions.action import Controls
+from riff_tui.tui.data.backend import ShowView
 from riff_tui.tui.data.lists import ColumnChoice
+from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import all_columns
 from riff_tui.tui.widgets.field import FieldRequest
-
-if TYPE_CHECKING:
-    from typing import TextIO
-
-    from riff_tui.tui.data.backend import ShowView
-    from riff_tui.tui.data.loader import LoadedView
-
 
 ENDING = ".md"
 _READ_AT_ONCE = 26

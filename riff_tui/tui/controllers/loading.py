@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.errors import StoreBusy
 from riff_tui.errors import FilterError, UsageError, describe
-from riff_tui.table import Row
+from riff_tui.table import Row, Table
 from riff_tui.tui.data.lists import PAGE, PagedRows
 from riff_tui.tui.data.loader import LoadedView, ResultCache, load, load_again, load_list
 from riff_tui.tui.data.query_worker import Work
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.worker import Worker
 
-    from riff_tui.table import Table
     from riff_tui.tui.data.backend import StoreWatcher
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.bars import BottomLine

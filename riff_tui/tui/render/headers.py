@@ -84,7 +84,8 @@ def state_header_lines(
         metrics = state_lines(table.extras, width, glyphs, palette)[: canvas.room]
         return [*metrics, *about.latencies(min(canvas.room - len(metrics), _TALLEST))]
     said = _said_lines(table.lead, table.extras, width, glyphs, palette)
-    missed = _missed_lines(table.extras, width, glyphs, palette)
+    lost = shown(never_reached(table.extras.get("blast") or ()), glyphs)
+    missed = [((f" {fit(lost, width - 2, glyphs.ellipsis)}", palette.quiet),)] if lost else []
     short = state_lines(table.extras, width, glyphs, palette, first=_DECIDING)[:1]
     # Rows keep most of the screen, unless the cursor is in the graph.
     room = canvas.room if fold == "graph" else canvas.room * _PART // _OF_ROOM
@@ -219,12 +220,6 @@ def _said_lines(lead: str, known: Mapping[str, Any], width: int, glyphs: Glyphs,
         style = add_style(palette.head, palette.of(cells.stall_mark(metrics["failed"] / max(1, metrics["n"]))))
         lines[0] = ((f" {fails}", style), (lines[0][0][0][len(fails) + 1 :], palette.head))
     return lines
-
-
-def _missed_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return which states calls that were lost did not come to, in a line, cut at its end."""
-    said = shown(never_reached(known.get("blast") or ()), glyphs)
-    return [((f" {fit(said, width - 2, glyphs.ellipsis)}", palette.quiet),)] if said else []
 
 
 def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palette) -> list[list[Piece]]:

@@ -30,20 +30,23 @@ CRUMB = " › "
 """What stands between names in a part of the breadcrumb."""
 
 
-class Bar(Widget):
-    """Show lines that are repainted only when they change."""
-
-    DEFAULT_CSS = """
-    Bar { height: 1; }
-    """
-    ALLOW_SELECT = False
-    IS_TINTED: ClassVar[bool] = False
-    lines: reactive[tuple[Line, ...]] = reactive((), layout=False)
+class Drawn(Widget):
+    """Draw with the signs and in the colours of the application."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
+
+
+class Bar(Drawn):
+    """Show lines that are repainted only when they change."""
+
+    DEFAULT_CSS = """
+    Bar { height: 1; }
+    """
+    IS_TINTED: ClassVar[bool] = False
+    lines: reactive[tuple[Line, ...]] = reactive((), layout=False)
 
     def render_line(self, y: int) -> Strip:
         line = self.lines[y] if y < len(self.lines) else ()
@@ -193,7 +196,7 @@ class BottomLine(Bar):
             self.post_message(self.Pressed(key))
 
 
-class Dialog(QuietFocus):
+class Dialog(Drawn, QuietFocus):
     """Take the focus while open, and give it back."""
 
     DEFAULT_CSS = """
@@ -202,11 +205,6 @@ class Dialog(QuietFocus):
 
     _before: Widget | None = None
     _focused: Widget | None = None
-
-    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.palette = palette
-        self.glyphs = glyphs
 
     @property
     def is_open(self) -> bool:

@@ -103,7 +103,6 @@ class TextField(Widget, can_focus=True):
     DEFAULT_CSS = """
     TextField { height: 1; width: 1fr; background: ansi_default; color: ansi_default; }
     """
-    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "move(-1)", show=False),
         Binding("right", "move(1)", show=False),
@@ -127,12 +126,8 @@ class TextField(Widget, can_focus=True):
             super().__init__()
             self.text = text
 
-    class Entered(Message):
+    class Entered(Changed):
         """Report that Enter was pressed."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
 
     def __init__(self, *, glyphs: Glyphs = UNICODE, id: str | None = "field") -> None:
         super().__init__(id=id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import ClassVar
 
 from rich.style import Style
 from textual import events
@@ -39,6 +38,7 @@ from riff_tui.tui.render.styled_lines import (
     strip_of_runs,
 )
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines, Wheel
+from riff_tui.tui.widgets.bars import Drawn
 
 _SAMPLE = 100
 FIRST = -1
@@ -49,7 +49,7 @@ _TALLEST = 3
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
-class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
+class LineTable(Drawn, QuietFocus, Wheel, ScrollingLines, can_focus=True):
     """Show a `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
 
     Rows are only touched when they come into view, so `rows` may be a window of a long query.
@@ -59,8 +59,6 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
     DEFAULT_CSS = """
     LineTable { height: 1fr; overflow: hidden hidden; }
     """
-    ALLOW_SELECT = False
-    BINDINGS: ClassVar = []
     header_lines = 1
     MAX_SHIFT = MAX_SHIFT
 
@@ -77,9 +75,7 @@ class LineTable(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         """Report that the cursor is on another row, or that its row was loaded."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.palette = palette
-        self.glyphs = glyphs
+        super().__init__(palette=palette, glyphs=glyphs, id=id)
         self.table = _NOTHING
         self._empty = ""
         self._is_told: Callable[[str], bool] = lambda note: False

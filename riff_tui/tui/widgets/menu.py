@@ -59,8 +59,6 @@ class ChoiceList(ScrollView, Wheel):
     DEFAULT_CSS = """
     ChoiceList { height: 1; overflow: hidden hidden; background: ansi_default; color: ansi_default; }
     """
-    ALLOW_SELECT = False
-    BINDINGS: ClassVar = []
 
     cursor: reactive[int] = reactive(0, repaint=False)
 
@@ -340,7 +338,6 @@ class CheckList(Dialog, can_focus=True):
     DEFAULT_CSS = """
     CheckList { dock: right; width: 90; max-width: 100%; max-height: 100%; margin: 1 0 1 0; }
     """
-    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", show=False),
         Binding("k,up", "move(-1)", show=False),

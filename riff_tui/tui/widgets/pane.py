@@ -17,6 +17,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.styled_lines import PALETTES, Line, Palette, strip_of
 from riff_tui.tui.terminal.partial_repaint import Wheel
+from riff_tui.tui.widgets.bars import Drawn
 from riff_tui.tui.widgets.field import Field, FieldRequest
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.transcript import Transcript
@@ -24,7 +25,7 @@ from riff_tui.tui.widgets.transcript import Transcript
 Make = Callable[[int], tuple[str, Sequence[Line]]]
 
 
-class Pane(Wheel):
+class Pane(Drawn, Wheel):
     """Draw what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
 
     `at_right` draws an edge at the left, for a pane at the right of something.
@@ -33,13 +34,9 @@ class Pane(Wheel):
     DEFAULT_CSS = """
     Pane { display: none; background: ansi_default; color: ansi_default; }
     """
-    ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.palette = palette
-        self.glyphs = glyphs
+        super().__init__(palette=palette, glyphs=glyphs, id=id)
         self.at_right = False
         self._make: Make = lambda width: ("", ())
         self._head = ""
@@ -147,8 +144,6 @@ class Pages(ScrollView, Wheel, can_focus=True):
     DEFAULT_CSS = """
     Pages { height: 1fr; overflow: hidden hidden; background: ansi_default; }
     """
-    ALLOW_SELECT = False
-    BINDINGS: ClassVar = []
 
     def __init__(self, make: Callable[[int], list[Line]], palette: Palette) -> None:
         super().__init__()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual import events
 from textual.geometry import Size
@@ -16,18 +15,17 @@ from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.render.styled_lines import PALETTES, Palette, TranscriptLine, marked, strip_of, transcript_lines
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, ScrollingLines, Wheel
+from riff_tui.tui.widgets.bars import Drawn
 
 _NOTHING = Table(view="conversation", title="", columns=(), rows=())
 
 
-class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
+class Transcript(Drawn, QuietFocus, Wheel, ScrollingLines, can_focus=True):
     """Draw the moments of a `conversation` table, long words wrapped; a cursor move repaints two moments."""
 
     DEFAULT_CSS = """
     Transcript { height: 1fr; overflow: hidden hidden; }
     """
-    ALLOW_SELECT = False
-    BINDINGS: ClassVar = []
     WHEEL_LINES = 1
 
     cursor: reactive[int] = reactive(0, repaint=False)
@@ -36,9 +34,7 @@ class Transcript(QuietFocus, Wheel, ScrollingLines, can_focus=True):
         """Report that the cursor is on another moment."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.palette = palette
-        self.glyphs = glyphs
+        super().__init__(palette=palette, glyphs=glyphs, id=id)
         self.table = _NOTHING
         self._told: list[TranscriptLine] = []
         self._spans: list[tuple[int, int]] = []

@@ -267,3 +267,9 @@ def _with_events(key: str, sums: Interaction) -> str:
 def _pooled_value(key: str, sums: Interaction) -> str:
     unit = " s" if _INTERACTION[key].unit == "s" else ""
     return f"{screen_text(_INTERACTION[key], sums.value(POOLED[key]))}{unit}"
+
+
+def several_flows(named: Iterable[Mapping[str, str | None]], by: Sequence[str] = ()) -> str:
+    """Return what a title calls the rows of several flows: how many these are, and what else they are split by."""
+    flows = counted(len({names["flow"] for names in named}), "flow")
+    return " by ".join((flows, *(key for key in by if key != "flow")))
