@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from riff_tui.watching.growing_run import SEPARATOR, whole_head_line
 if TYPE_CHECKING:
     from riff_runner.run.prices import Cost, SpentTokens
     from riff_runner.run.status.run_reader import RunReader
-    from riff_runner.run.status.run_status import FlowStatus, RunStatus, WatchedCall
+    from riff_runner.run.status.run_status import CallCounts, RunStatus, WatchedCall
     from riff_tui.gate.decision import Check
     from riff_tui.watching.early_verdict import EarlyVerdict
 
@@ -151,21 +151,22 @@ def _flow_lines(run: WatchedRun, most: int) -> list[str]:
     flows = run.status.flows
     if not flows:
         return []
-    shown = flows if len(flows) <= most else flows[: most - 1]
-    names = _width_of(each.flow for each in shown)
+    shown = list(flows)[: most if len(flows) <= most else most - 1]
+    names = _width_of(shown)
     compared = run.verdict is not None and run.verdict.decision is not None
     title = f"{padded('flow', names)}{_GAP} done{_GAP}   ok{_GAP}errored{_GAP}open"
     lines = [f"{title}{_GAP}success so far" if compared else title]
-    lines += [_flow_line(each, names) + (_GAP + _success_text(run, each.flow) if compared else "") for each in shown]
+    lines += [
+        _flow_line(flow, flows[flow], names) + (_GAP + _success_text(run, flow) if compared else "") for flow in shown
+    ]
     if len(shown) < len(flows):
         lines.append(f"and {counted(len(flows) - len(shown), 'more flow')}")
     return lines
 
 
-def _flow_line(flow: FlowStatus, names: int) -> str:
-    counts = flow.counts
+def _flow_line(flow: str, counts: CallCounts, names: int) -> str:
     cells = ((counts.done, 5), (counts.completed, 5), (counts.errored, 7), (counts.running + counts.retrying, 4))
-    return _GAP.join((_cell(flow.flow, names), *(padded(str(count), wide, right=True) for count, wide in cells)))
+    return _GAP.join((_cell(flow, names), *(padded(str(count), wide, right=True) for count, wide in cells)))
 
 
 def _success_text(run: WatchedRun, flow: str) -> str:
@@ -178,7 +179,7 @@ def _success_text(run: WatchedRun, flow: str) -> str:
     return f"{percent(check.candidate)}{thin} (n {check.n_candidate}), was {percent(check.baseline)}"
 
 
-def _width_of(names: Iterator[str]) -> int:
+def _width_of(names: Iterable[str]) -> int:
     least, most = _NAMES
     return min(most, max([least, *(cell_width(one_line(name)) for name in names)]))
 
@@ -223,7 +224,7 @@ def envelope(
         "tokens": {"agent": _tokens(status.agent_tokens), "caller": _tokens(status.caller_tokens)},
         "cost": None if cost is None else cost.amount,
         "currency": None if cost is None else cost.currency,
-        "flows": [{"flow": each.flow, **each.counts._asdict()} for each in status.flows],
+        "flows": [{"flow": flow, **counts._asdict()} for flow, counts in status.flows.items()],
         "calls": [_call(call, status, reader, text=text) for call in calls],
         "truncated": truncated,
         "early_verdict": None if verdict is None else early_verdict.document(verdict),

@@ -20,7 +20,6 @@ from riff_store.write.names import CallNames
 
 RANDOM, FAILING, OUTLIER = "random", "failing", "outlier"
 STRATA = (RANDOM, FAILING, OUTLIER)
-DEFAULT_MIX: Mapping[str, Fraction] = {RANDOM: Fraction(50), FAILING: Fraction(30), OUTLIER: Fraction(20)}
 BOTH_WAYS = ("turn_count", "duration_s")
 UPWARDS = ("latency_p95", "error_count")
 """The figures that calls can be far out in: above or below what is usual, or above it alone."""

@@ -30,11 +30,6 @@ def set_steps_per_byte(steps: int) -> None:
     _steps_per_byte = steps
 
 
-def steps_per_byte() -> int:
-    """Return how many steps a statement of this process may take for each byte of the store."""
-    return _steps_per_byte
-
-
 class StatementLimit:
     """Count what the statement that runs takes."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.facts import call, fresh, put
 from tests.support.lying_stores import loop_pages
-from tests.surface.store import LONGEST, NotAStore, examine, open_store, set_steps_per_byte, steps_per_byte
+from tests.surface.store import LONGEST, STEPS_PER_BYTE, NotAStore, examine, open_store, set_steps_per_byte
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +25,9 @@ def looping(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def strict() -> Iterator[None]:
     """A twentieth of what is allowed otherwise."""
-    before = steps_per_byte()
-    set_steps_per_byte(before // 20)
+    set_steps_per_byte(STEPS_PER_BYTE // 20)
     yield
-    set_steps_per_byte(before)
+    set_steps_per_byte(STEPS_PER_BYTE)
 
 
 @pytest.mark.parametrize("asked", ["SUM(conversation_id)", "COUNT(*)"])

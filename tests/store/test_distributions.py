@@ -14,7 +14,6 @@ from scipy import special, stats
 from tests.surface.store import (
     fair_binomial,
     hypergeometric,
-    normal_tail,
     student_quantile,
     student_tail,
     sums_of_subsets,
@@ -40,11 +39,6 @@ def test_student_at_the_ends() -> None:
     assert student_tail(math.inf, 7.5) == 0.0
     assert student_tail(1.0, 1.0) == pytest.approx(0.25)  # Cauchy: 1/2 - arctan(1) / pi
     assert student_quantile(1.0) == pytest.approx(12.706204736)
-
-
-@given(st.floats(-30, 30))
-def test_tails_of_the_normal_curve_are_those_of_scipy(z: float) -> None:
-    assert normal_tail(z) == pytest.approx(float(stats.norm.sf(z)), rel=1e-12)
 
 
 @given(st.integers(0, 400), st.data())

@@ -179,8 +179,8 @@ from riff_ingest.sources.tau.interaction import (
     YIELD_WINDOWS,
     agent_interruptions,
     interaction_of,
+    longest_unanswered,
     over_kind,
-    responsiveness,
 )
 from riff_ingest.sources.tau.interaction import events_of as interaction_events_of
 from riff_ingest.sources.tau.judged import run_judged, score_of

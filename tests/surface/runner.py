@@ -149,7 +149,7 @@ from riff_runner.run.run_plan import RunRequest, plan_run
 from riff_runner.run.run_tally import RunTally
 from riff_runner.run.runs import RunHooks, make_run
 from riff_runner.run.status.run_reader import RunReader
-from riff_runner.run.status.run_status import CallCounts, FlowStatus, RunStatus, WatchedCall
+from riff_runner.run.status.run_status import CallCounts, RunStatus, WatchedCall
 from riff_runner.run.status.tallies import CallPlace, FinishedCall, finished_call
 from riff_runner.run.targets import (
     PartOptions,

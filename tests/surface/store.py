@@ -159,7 +159,7 @@ from riff_store.sampling import FAILING, OUTLIER, RANDOM, STRATA, Candidate, Dra
 from riff_store.schema import ALL, ASPECTS, ROLLUPS, SCHEMA_VERSION, SUMMED, Conversation, Run, Summed
 from riff_store.schema.sums import CallSums as SumsCallSums
 from riff_store.scoring import humanness_score, latency_score, operability, succeeded
-from riff_store.statement_limit import STEPS_PER_BYTE, set_steps_per_byte, steps_per_byte
+from riff_store.statement_limit import STEPS_PER_BYTE, set_steps_per_byte
 from riff_store.statistics import agreement as statistics_agreement
 from riff_store.statistics import intervals, ratios, significance
 from riff_store.statistics import pairing as samples
@@ -178,7 +178,6 @@ from riff_store.statistics.designs import Confounding
 from riff_store.statistics.distributions import (
     fair_binomial,
     hypergeometric,
-    normal_tail,
     student_quantile,
     student_tail,
     sums_of_subsets,

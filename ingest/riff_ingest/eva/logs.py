@@ -172,15 +172,10 @@ def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, wa
 def read_object(path: Path, defects: Counter[str] | None = None) -> dict[str, Any]:
     """Return the object that a JSON file is; raise `BrokenInput`."""
     defects = Counter() if defects is None else defects
-    value = clean_object(loads(read_whole(path, "log_mib"), defects, what="file"), defects)
+    value = clean(loads(read_whole(path, "log_mib"), defects, what="file"), defects)
     if not isinstance(value, dict):
         raise BrokenInput("file is not a JSON object")
     return value
-
-
-def clean_object(value: Any, defects: Counter[str]) -> Any:
-    """Return the same value without what is too deep."""
-    return clean(value, defects)
 
 
 def read_records(path: Path, log: str, warnings: Warnings) -> Iterator[tuple[dict[str, Any], bytes]]:

@@ -144,7 +144,7 @@ class SimulatedCall:
             line = self._agent.line(state)
         else:
             line = self._agent.asks(missing) if missing else self._agent.recaps(required)
-        self._say(self._agent.leads_in(line) if self._visits > 2 else line)
+        self._say(self._agent.pick(self._case.agent.lead_ins) + line if self._visits > 2 else line)
         if self._random() < self._case.persona.mishears:
             self._reply(self._caller.pick(self._phrases.mishears))
             self._say(self._agent.says(self._phrases.repeats, line))

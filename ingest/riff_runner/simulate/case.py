@@ -206,10 +206,6 @@ class AgentVoice(_Voice):
         text = self.pick(self._case.stage.scripts[state].say)
         return text.format_map(self._notes) if "{" in text else text
 
-    def leads_in(self, text: str) -> str:
-        """Return the same after a word of acknowledgement."""
-        return self.pick(self._case.agent.lead_ins) + text
-
     def asks(self, slots: Sequence[str]) -> str:
         """Ask for single slots."""
         return self.says(self._phrases.follow_ups, listed([self._pools[slot].question for slot in slots]))

@@ -150,11 +150,6 @@ def sums_of_subsets(values: Sequence[float], size: int) -> Floats:
     return sums[size]
 
 
-def normal_tail(z: float) -> float:
-    """Return the chance that a standard normal value exceeds z."""
-    return math.erfc(z / math.sqrt(2)) / 2
-
-
 def student_tail(t: float, degrees: float) -> float:
     """Return the chance that Student's t exceeds a value, with any degrees of freedom above 0."""
     if t < 0:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.surface.runner import CallCounts, FlowStatus, RunStatus, WatchedCall
+from tests.surface.runner import CallCounts, RunStatus, WatchedCall
 from tests.surface.tui import ASCII, WatchedRun, cell_width, idle_text, report
 
 names = st.text(max_size=50)
@@ -35,7 +35,7 @@ def status(flows: int = 1, under_way: tuple[WatchedCall, ...] = ()) -> RunStatus
         caller="scripted",
         planned=9,
         counts=CallCounts(done=3, running=len(under_way)),
-        flows=tuple(FlowStatus(f"flow-{number}", CallCounts(done=3)) for number in range(flows)),
+        flows={f"flow-{number}": CallCounts(done=3) for number in range(flows)},
         under_way=under_way,
     )
 

@@ -43,26 +43,6 @@ class SampleEvent(msgspec.Struct):
     intermediate: Any = None
 
 
-class Sample(msgspec.Struct):
-    """Describe what is read of a sample: one run of the task's dialogue, of one epoch."""
-
-    id: Any = None
-    epoch: Any = None
-    messages: Any = None
-    uuid: Any = None
-    scores: Any = None
-    metadata: Any = None
-    attachments: Any = None
-    started_at: Any = None
-    completed_at: Any = None
-    total_time: Any = None
-    error: Any = None
-    error_retries: Any = None
-    limit: Any = None
-    invalidation: Any = None
-    events: list[SampleEvent] = []
-
-
 class SampleHead(msgspec.Struct):
     """Describe what distinguishes a sample from others, and a copy of it from one that was made again."""
 
@@ -71,6 +51,21 @@ class SampleHead(msgspec.Struct):
     uuid: Any = None
     started_at: Any = None
     completed_at: Any = None
+
+
+class Sample(SampleHead):
+    """Describe what is read of a sample: one run of the task's dialogue, of one epoch."""
+
+    messages: Any = None
+    scores: Any = None
+    metadata: Any = None
+    attachments: Any = None
+    total_time: Any = None
+    error: Any = None
+    error_retries: Any = None
+    limit: Any = None
+    invalidation: Any = None
+    events: list[SampleEvent] = []
 
 
 class ScoresOnly(msgspec.Struct):

@@ -22,8 +22,6 @@ YIELD_WINDOWS = {YIELD: 2.0, BACKCHANNEL: 1.0, VOCAL_TIC: 1.0, NON_DIRECTED: 1.0
 """Seconds in which an agent that falls silent gave way."""
 RESPONSE_WINDOW = 2.0
 """Seconds in which an agent that begins to speak answered a tic or a word to others."""
-UNRESPONSIVE = 3
-"""So many unanswered turns in a row are a period without response."""
 
 
 class InteractionEvent(msgspec.Struct, frozen=True, gc=False):
@@ -45,19 +43,6 @@ class InteractionEvent(msgspec.Struct, frozen=True, gc=False):
         if self.kind in (RESPONSE, YIELD):
             return f"no_{self.kind}" if self.error else self.kind
         return f"{self.kind}_{'error' if self.error else 'correct'}"
-
-
-class Responsiveness(msgspec.Struct, frozen=True, gc=False):
-    """Count the runs of ticks in which each side spoke, and the longest row of the caller's without an answer."""
-
-    caller_runs: int
-    agent_runs: int
-    longest_unanswered: int
-
-    @property
-    def unresponsive(self) -> bool:
-        """Return whether the agent did not answer for a while."""
-        return self.longest_unanswered >= UNRESPONSIVE
 
 
 def events_of(ticks: SpokenTicks) -> list[InteractionEvent]:
@@ -105,18 +90,16 @@ def over_kind(stretch: Stretch) -> str:
     return NON_DIRECTED if stretch.non_directed else YIELD
 
 
-def responsiveness(ticks: Sequence[Tick]) -> Responsiveness:
-    """Return how the agent answered run by run, over all ticks, the signal to hang up too (T8.9)."""
-    caller, agent = (
-        list(runs([tick.caller_speaks for tick in ticks])),
-        list(runs([tick.agent_speaks for tick in ticks])),
-    )
+def longest_unanswered(ticks: Sequence[Tick]) -> int:
+    """Return how many runs of the caller in a row had no answer, at most; all ticks count, the last too (T8.9)."""
+    caller = list(runs([tick.caller_speaks for tick in ticks]))
+    agent = list(runs([tick.agent_speaks for tick in ticks]))
     answered = []
     for place, run in enumerate(caller):
         follows = caller[place + 1].start if place + 1 < len(caller) else len(ticks)
         answered.append(any(each.start < follows and each.stop > run.start for each in agent))
     rows = (sum(1 for _ in row) for is_answered, row in groupby(answered) if not is_answered)
-    return Responsiveness(len(caller), len(agent), max(rows, default=0))
+    return max(rows, default=0)
 
 
 def _responses(ticks: SpokenTicks) -> Iterator[InteractionEvent]:

@@ -14,7 +14,7 @@ from riff_ingest.conversation import ROLES
 from riff_ingest.facts import LONGEST_RESULT
 from riff_ingest.lenient_json import is_deep, too_deep
 from riff_ingest.segments import ACTION, AUTH, EXIT, LOOKUP, OTHER, VERIFY
-from riff_ingest.sources.tau.interaction import agent_interruptions, events_of, interaction_of, responsiveness
+from riff_ingest.sources.tau.interaction import agent_interruptions, events_of, interaction_of, longest_unanswered
 from riff_ingest.sources.tau.judges import Spoken, spoken
 from riff_ingest.sources.tau.marks import SpokenTurn, conditions_of, marks_of, turns_of, utterances
 from riff_ingest.sources.tau.records import Call, Message, Run, Simulation
@@ -198,7 +198,7 @@ def walk_ticks(simulation: Simulation, run: Run, walked: Walked) -> None:
         warnings=[] if seconds else [_ASSUMED],
         marks=marks_of(ticks, heard, turns, events, simulation.effect_timeline),
         conditions=conditions_of(simulation.speech_environment),
-        unanswered=responsiveness(given).longest_unanswered,
+        unanswered=longest_unanswered(given),
     )
 
 

@@ -80,7 +80,7 @@ class ScriptedSession:
 
     def _turn(self, text: str, view: CallView) -> CallerTurn:
         if not text:
-            self._mood.hears_nothing()
+            self._mood.silences += 1
             return self._hangs_up() if self._mood.is_over else CallerTurn(self._new(self._phrases.silences))
         heard = Utterance(text)
         state = self._case.flow.states.get(view.state or "")
@@ -256,10 +256,6 @@ class Mood:
     def is_over(self) -> bool:
         """Return whether the caller has had enough."""
         return max(self.annoyance, self.silences - 1) >= self._patience or self.idle >= IDLE_TURNS
-
-    def hears_nothing(self) -> None:
-        """Take in that the agent is silent."""
-        self.silences += 1
 
     def hears(self, heard: Utterance, view: CallView, *, told_more: bool, asked_again: Sequence[str]) -> None:
         """Take in what the agent said to a line in which the caller told something new, or did not.

@@ -13,7 +13,7 @@ from pathlib import Path
 from riff_ingest.sources.transcripts import PROGRESS_FILE, RUN_FILE
 from riff_runner.run.files.progress_file import OVER
 from riff_runner.run.files.run_document import Invocation, RunDocument, read_run
-from riff_runner.run.status.run_status import CallCounts, FlowStatus, RunPhase, RunStatus, WatchedCall
+from riff_runner.run.status.run_status import CallCounts, RunPhase, RunStatus, WatchedCall
 from riff_runner.run.status.tallies import (
     LONGEST_LINE,
     ProgressTally,
@@ -84,8 +84,8 @@ class RunReader:
             under_way = [replace(call, status="dropped") for call in under_way]
         flows = self._by_flow([*document.settings.flows, *sorted(document.flows)], under_way)
         counts = CallCounts()
-        for flow in flows:
-            counts = counts.plus(flow.counts)
+        for of_flow in flows.values():
+            counts = counts.plus(of_flow)
         phase: RunPhase = "running" if is_running else "ended" if counts.done >= document.planned else "stopped"
         agent, caller = document.settings.agent, document.settings.caller
         return RunStatus(
@@ -97,7 +97,7 @@ class RunReader:
             caller=caller.name,
             planned=document.planned,
             counts=counts,
-            flows=tuple(flows),
+            flows=flows,
             under_way=tuple(sorted(under_way, key=_order)),
             rate_per_min=self._progress.rate_per_min(now) if is_running else None,
             agent_tokens=self._transcripts.spent("agent", agent.model or agent.name),
@@ -116,7 +116,7 @@ class RunReader:
         written = max(described, *(_written_at(path) for path in others))
         return is_working(document.invocations[-1], now, described_at=described, written_at=written)
 
-    def _by_flow(self, named: Iterable[str], under_way: Iterable[WatchedCall]) -> list[FlowStatus]:
+    def _by_flow(self, named: Iterable[str], under_way: Iterable[WatchedCall]) -> dict[str, CallCounts]:
         """Count the calls of each flow; an errored call that is made again is not done."""
         known = self._transcripts.flows
         counts = dict.fromkeys([*named, *sorted(known)], CallCounts()) | known
@@ -127,7 +127,7 @@ class RunReader:
                 found = found.plus(counted(again), -1)
             is_open = {"running": CallCounts(running=1), "retrying": CallCounts(retrying=1)}
             counts[call.flow] = found.plus(is_open.get(call.status, CallCounts()))
-        return [FlowStatus(flow, count) for flow, count in counts.items()]
+        return counts
 
     def _all_calls(self, status: RunStatus) -> Iterator[WatchedCall]:
         yield from status.under_way

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -61,14 +62,6 @@ class CallCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FlowStatus:
-    """Count the calls of one flow."""
-
-    flow: str
-    counts: CallCounts
-
-
-@dataclass(frozen=True, slots=True)
 class RunStatus:
     """Describe where a run is at `as_of`, in seconds since the epoch.
 
@@ -86,7 +79,7 @@ class RunStatus:
     caller: str
     planned: int
     counts: CallCounts
-    flows: tuple[FlowStatus, ...] = ()
+    flows: Mapping[str, CallCounts] = field(default_factory=dict)
     under_way: tuple[WatchedCall, ...] = ()
     rate_per_min: float | None = None
     agent_tokens: SpentTokens | None = None

@@ -17,9 +17,9 @@ from tests.surface.ingest import (
     Tick,
     agent_interruptions,
     interaction_of,
+    longest_unanswered,
     over_kind,
     read_ticks,
-    responsiveness,
     spoken_ticks,
 )
 from tests.surface.ingest import interaction_events_of as events_of
@@ -113,9 +113,8 @@ def test_windows_are_whole_ticks(seconds: float, last: int) -> None:
 
 
 def test_a_row_of_runs_without_an_answer_is_told_by_its_longest() -> None:
-    found = responsiveness(read("c.c.c...c.c", "......a...."))
-    assert (found.caller_runs, found.agent_runs, found.longest_unanswered, found.unresponsive) == (5, 1, 2, False)
-    assert responsiveness(read("c.c.c", "")).unresponsive
+    assert longest_unanswered(read("c.c.c...c.c", "......a....")) == 2
+    assert longest_unanswered(read("c.c.c", "")) == 3
 
 
 @given(LINES, st.sampled_from([0.1, 0.2, 0.3]))

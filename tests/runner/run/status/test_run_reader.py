@@ -39,7 +39,7 @@ def test_calls_are_counted_by_what_came_of_them(tmp_path: Path) -> None:
     assert status.counts._asdict() == {
         "done": 4, "completed": 1, "errored": 2, "caller_failed": 1, "retried": 1, "running": 1, "retrying": 1,
     }  # fmt: skip
-    assert [(flow.flow, flow.counts.done) for flow in status.flows] == [("dental", 3), ("pizza", 1)]
+    assert [(flow, counts.done) for flow, counts in status.flows.items()] == [("dental", 3), ("pizza", 1)]
     assert [(call.conversation_id, call.idle_s(status.as_of)) for call in status.under_way] == [("f", 10), ("e", 19)]
     assert (status.phase, status.left, status.agent, status.caller) == ("running", 8, "acme", "scripted")
 
