@@ -13,7 +13,7 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -54,6 +54,19 @@ def digest(path: Path) -> tuple[str, int]:
             return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
     except (OSError, ValueError) as error:
         raise unreadable(error) from error
+
+
+def digest_of_all(files: Iterable[Path], start: bytes = b"", size: int = 0) -> tuple[str, int]:
+    """Return what represents a start and files by their names, and the bytes of all; one may be unreadable."""
+    found = hashlib.sha256(start)
+    for file in files:
+        try:
+            content, length = digest(file)
+        except BrokenInput as problem:
+            content, length = problem.reason, 0
+        found.update(b"%b\0%b\n" % (os.fsencode(file.name), content.encode()))
+        size += length
+    return found.hexdigest(), size
 
 
 def unreadable(error: OSError | ValueError) -> BrokenInput:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from operator import ge, gt, lt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.filters.predicates import Predicate, Term, all_of, conjuncts
@@ -15,11 +16,9 @@ from riff_store.measure import (
     OFTEN_SLOW,
     SLOW,
     THIN,
-    at_least,
+    is_mean,
     is_thin,
-    less_than,
     mean,
-    more_than,
 )
 from riff_store.vocabulary import NONE_FOUND
 from riff_tui.filters.filter import render
@@ -174,16 +173,16 @@ _LACKING = ("missing action", "missing step", "wrong arguments")
 
 
 def _is_stuck(cell: StateCell) -> bool:
-    return less_than(cell.measures, "progress", HEALTHY_PROGRESS)
+    return is_mean(lt, HEALTHY_PROGRESS, cell.measures, "progress")
 
 
 _REASONS: Mapping[str, tuple[Callable[[StateCell], bool], Callable[[StateCell], str]]] = {
     "stall": (
-        lambda cell: not cell.asks_steps and at_least(cell.measures, "stall", HIGH),
+        lambda cell: not cell.asks_steps and is_mean(ge, HIGH, cell.measures, "stall"),
         lambda cell: f"stall {_share(cell, 'stall')}",
     ),
     "escalation": (
-        lambda cell: not cell.asks_steps and at_least(cell.measures, "escalation", HIGH),
+        lambda cell: not cell.asks_steps and is_mean(ge, HIGH, cell.measures, "escalation"),
         lambda cell: f"escalates {_share(cell, 'escalation')}",
     ),
     "missed": (
@@ -195,24 +194,24 @@ _REASONS: Mapping[str, tuple[Callable[[StateCell], bool], Callable[[StateCell], 
         lambda cell: "" if cell.steps is None else cells.wrong_step_text(cell.steps),
     ),
     "dwell_turns": (
-        lambda cell: more_than(cell.measures, "dwell_turns", LONG_DWELL),
+        lambda cell: is_mean(gt, LONG_DWELL, cell.measures, "dwell_turns"),
         lambda cell: f"dwell {_tenths(cell, 'dwell_turns')}",
     ),
     "latency_p95": (
-        lambda cell: not cell.typed and more_than(cell.measures, "latency_p95", SLOW),
+        lambda cell: not cell.typed and is_mean(gt, SLOW, cell.measures, "latency_p95"),
         lambda cell: f"lat_p95 {_tenths(cell, 'latency_p95')} s",
     ),
     "slow": (
-        lambda cell: at_least(cell.measures, "slow", OFTEN_SLOW),
+        lambda cell: is_mean(ge, OFTEN_SLOW, cell.measures, "slow"),
         lambda cell: f"slow {_share(cell, 'slow')}",
     ),
     "guard_error": (
-        lambda cell: at_least(cell.measures, "guard_error", GUARD_ERRORS),
+        lambda cell: is_mean(ge, GUARD_ERRORS, cell.measures, "guard_error"),
         lambda cell: f"guard errors {_share(cell, 'guard_error')}",
     ),
     # With healthy progress a slot that stays empty is one that the caller had filled before.
     "slot_fill_rate": (
-        lambda cell: _is_stuck(cell) and less_than(cell.measures, "slot_fill_rate", HEALTHY_PROGRESS),
+        lambda cell: _is_stuck(cell) and is_mean(lt, HEALTHY_PROGRESS, cell.measures, "slot_fill_rate"),
         lambda cell: f"slot_fill {_tenths(cell, 'slot_fill_rate')} (stuck, {_percent(cell, 'progress')} move on)",
     ),
 }

@@ -4,7 +4,7 @@ Sums are whole numbers of billionths, so a mean is the same in whatever order ro
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -183,19 +183,12 @@ def is_thin(cell: OfCalls) -> bool:
     return max(cell.n, 0 if steps is None else steps.expected) < THIN
 
 
-def less_than(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:
+def is_mean(
+    compared: Callable[[float, float], bool], bound: float, measures: Mapping[str, Measure], metric: str
+) -> bool:
+    """Return whether a mean is there and compares to a bound like that."""
     value = mean(measures, metric)
-    return value is not None and value < bound
-
-
-def at_least(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:
-    value = mean(measures, metric)
-    return value is not None and value >= bound
-
-
-def more_than(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:
-    value = mean(measures, metric)
-    return value is not None and value > bound
+    return value is not None and compared(value, bound)
 
 
 def rising(value: float | None) -> tuple[bool, float]:

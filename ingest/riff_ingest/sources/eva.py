@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.eva.directories import CONFIG, READ, accompanies, claims, holds_a_record, run_of, set_aside
-from riff_ingest.lines import BrokenInput, unreadable
-from riff_ingest.lines import digest as digest_of_file
+from riff_ingest.lines import digest_of_all, unreadable
 from riff_ingest.source import DirectoryInput, ReadContext, Source
 from riff_store.facts import JudgedScore, Skipped
 
@@ -48,17 +46,8 @@ def digest(directory: Path) -> tuple[str, int]:
         raise unreadable(error) from error
     files = [path / name for name in names if name.endswith(READ) and name.removesuffix(".gz") not in _NOT_READ]
     run = run_of(path)
-    found, size = hashlib.sha256(), 0
-    for file in [*files, *([run / CONFIG] if run is not None else [])]:
-        if file.is_symlink() or not file.is_file():
-            continue
-        try:
-            content, length = digest_of_file(file)
-        except BrokenInput as problem:
-            content, length = problem.reason, 0
-        found.update(b"%b\0%b\n" % (os.fsencode(file.name), content.encode()))
-        size += length
-    return found.hexdigest(), size
+    files += [run / CONFIG] if run is not None else []
+    return digest_of_all(file for file in files if file.is_file() and not file.is_symlink())
 
 
 def read(directory: Path, context: ReadContext) -> Iterator[Conversation | JudgedScore | Skipped]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from riff_ingest.source import FileHead, Source
 from riff_store.facts import Annotation, Skipped
@@ -17,13 +16,10 @@ def read(path: Path) -> Iterator[Annotation | Skipped]:
     return read_note(path)
 
 
-def _is_note(value: Any) -> bool:
-    return isinstance(value, Mapping) and "note" in value and "simulation_id" in value
-
-
 def _recognises(head: FileHead) -> str | None:
     start = head.start.lstrip()
-    if start.startswith(b"{") and b'"note"' in start and b'"simulation_id"' in head.start and _is_note(head.document):
+    is_likely = start.startswith(b"{") and b'"note"' in start and b'"simulation_id"' in start
+    if is_likely and {"note", "simulation_id"} <= head.document.keys():
         return "it is a note on a simulation_id"
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,7 +14,7 @@ import msgspec
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.json_members import Member, read_members
-from riff_ingest.lines import BrokenInput, digest, read_whole
+from riff_ingest.lines import BrokenInput, digest, digest_of_all, read_whole
 from riff_ingest.segments import ToolSegments
 from riff_ingest.source import text_of
 from riff_ingest.sources.tau.calls import conversation_of, has_ticks, judged
@@ -272,17 +271,7 @@ def digest_of_results(results: Path) -> tuple[str, int]:
     """
     content, size = digest(results)
     files = simulation_files(results)
-    if not files:
-        return content, size
-    found = hashlib.sha256(content.encode())
-    for file in files:
-        try:
-            content, length = digest(file)
-        except BrokenInput as problem:
-            content, length = problem.reason, 0
-        found.update(b"%b\0%b\n" % (os.fsencode(file.name), content.encode()))
-        size += length
-    return found.hexdigest(), size
+    return digest_of_all(files, content.encode(), size) if files else (content, size)
 
 
 def is_of_a_run(path: Path) -> bool:
