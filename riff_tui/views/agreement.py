@@ -188,7 +188,6 @@ def show_disputes(query: ViewQuery) -> Table:
     """Return the first disputes only, unless `--limit` is set: those that are left out are counted."""
     from riff_store.filters.disputes import Order
     from riff_store.queries.agreement import Disputes, FoundDisputes
-    from riff_store.queries.agreement import disputes as asked
 
     calls, rows, judges = query.parts()
     limit = LISTED if query.request.limit is None else query.request.limit
@@ -200,7 +199,7 @@ def show_disputes(query: ViewQuery) -> Table:
     if sort is not None and sort != query.spec.order_by:
         order = Order(sort_column(disputes(Disputes([], 0, 0, heard)).columns, sort).key, sort.startswith("-"))
     answer = Disputes(found.listed(limit, order), found.total, found.agreed, heard)
-    total = found.total if query.predicate is None else asked(query.store, limit=0).total
+    total = found.total if query.predicate is None else FoundDisputes(query.store).total
     table = query.result(FilterParts(rows=rows if wordy else None), lambda _: disputes(answer), recounts=False)
     why = NO_DISPUTES if query.predicate is None else NONE_HERE
     notes = list(table.notes) if table.rows else [why, *table.notes[2:]]

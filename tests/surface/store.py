@@ -80,7 +80,7 @@ from riff_store.migrations import Step, backup_path, migrate
 from riff_store.plugins import load_plugins, name_refusal
 from riff_store.queries import calls as call_list
 from riff_store.queries import latencies, scores
-from riff_store.queries.agreement import Dispute, Disputes, FoundDisputes, PairAgreement, disputes
+from riff_store.queries.agreement import Dispute, Disputes, FoundDisputes, PairAgreement
 from riff_store.queries.agreement import agreement as agreement_agreement
 from riff_store.queries.calls import CallList, Example, names_of_calls, told_by
 from riff_store.queries.causes import Cause, Causes, Lift, causes

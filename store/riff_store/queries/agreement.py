@@ -184,19 +184,6 @@ class _Given(NamedTuple):
         return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
 
 
-def disputes(
-    store: Store,
-    calls: Predicate | None = None,
-    judges: Predicate | None = None,
-    rows: Predicate | None = None,
-    limit: int | None = None,
-) -> Disputes:
-    """Return the first of what `FoundDisputes` finds: the widest spread first, then by run and id."""
-    with store.snapshot():
-        found = FoundDisputes(store, calls, judges, rows)
-        return Disputes(found.listed(limit), found.total, found.agreed)
-
-
 class FoundDisputes:
     """Keep calls that at least two judges scored apart on one aspect; ask within the same snapshot of the store.
 

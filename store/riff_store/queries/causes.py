@@ -31,7 +31,6 @@ LEAST = 5
 """A group or name with fewer calls is not tested: it would cost the others certainty and has none itself."""
 _DIMENSIONS: Sequence[Dimension] = ("agent", "persona", "scenario", "commit")
 _Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
-_Counts: TypeAlias = Mapping[str | None, int]
 
 _SIGNATURE = ("flow", "state", "class", "code", "detail of class", "error of class")
 """What the calls of a group share; how they stopped, what was right last and who led them is counted in it."""

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 """Above it an adjusted p-value is noise."""
 MOST_EXACT = 2**16
-"""Arrangements of a sample up to which all are counted out; beyond, `DRAWN` of them are drawn."""
+"""Arrangements of a sample up to which all are counted out; beyond, `_SIDE` times `_SIDE` of them are drawn."""
 MOST_DRAWN = 2_000
 """Pairs, or calls of both samples together, beyond which Student's t is as good as arrangements."""
 _SIDE = 100
 _BLOCK = 26
-DRAWN = _SIDE * _SIDE
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from tests.support.agreement import disputes
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import SHOWN, World, selected, world
 from tests.surface.store import (
@@ -19,7 +20,6 @@ from tests.surface.store import (
     FoundDisputes,
     Order,
     Store,
-    disputes,
     judges,
     judges_shown,
     matches,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.agreement import disputes
 from tests.support.facts import call, fresh, put, verdict
 from tests.surface.store import (
     Alignments,
@@ -16,7 +17,6 @@ from tests.surface.store import (
     add_notes,
     alignment,
     conversation_ids,
-    disputes,
     flow_cells,
     judges,
     known_names,
