@@ -59,11 +59,6 @@ class Node(NamedTuple):
     name: str | None = None
 
 
-def nodes_entered(happenings: Sequence[Timed]) -> list[str]:
-    """Return the ids of the nodes that a call came through, each once."""
-    return list(dict.fromkeys(each.name for _, each in happenings if each.kind == "node"))
-
-
 def read_events(path: Path, report: Callable[[Skipped], object] = lambda left: None) -> dict[str, list[dict[str, Any]]]:
     """Return the events that a file has, by their calls in the order of their numbers; none if it has none.
 

@@ -35,7 +35,6 @@ from riff_ingest.sources.bland.pathway_events import (
     Timed,
     company_of,
     happenings_of,
-    nodes_entered,
     read_events,
     seconds_of,
 )
@@ -124,7 +123,7 @@ def _conversation(
     private: PrivateValues,
 ) -> Conversation:
     pathway = text_of(given.get("pathway_id"))
-    nodes = nodes_entered(happenings)
+    nodes = list(dict.fromkeys(each.name for _, each in happenings if each.kind == "node"))
     flow = flows.flow_of([frozenset((node,)) for node in nodes], pathway, BLAND)
     times = [t for t, _ in happenings if t is not None]
     begins = seconds_of(given.get("started_at")) or seconds_of(given.get("created_at")) or min(times, default=None)
