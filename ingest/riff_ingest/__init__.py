@@ -19,15 +19,7 @@ if TYPE_CHECKING:
         Turn,
     )
     from riff_ingest.driver import Driver
-    from riff_ingest.events import (
-        Event,
-        EventBus,
-        GuardEvaluated,
-        SlotFilled,
-        StateEntered,
-        StateExited,
-        TurnComplete,
-    )
+    from riff_ingest.events import Event, EventBus, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
     from riff_ingest.flow_aspects import compute_flow_aspects
     from riff_ingest.library import SourceReader, StoredConversations, read_source, store_conversations
     from riff_ingest.lines import BrokenInput

@@ -8,10 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from riff_ingest.events import (
-    Duration,
-    Event,
-)
+from riff_ingest.events import Duration, Event
 from riff_store.errors import UsageError
 from riff_store.facts import CallHead
 from riff_store.voice import Voice

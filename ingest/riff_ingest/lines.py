@@ -14,7 +14,6 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -363,14 +362,3 @@ def set_limits(wanted: Limits) -> None:
     """Apply these limits from here on, in the whole process, whose memory they bound."""
     global _in_force
     _in_force = wanted
-
-
-@contextmanager
-def limited(**changes: int) -> Iterator[Limits]:
-    """Let some limits be others for a while."""
-    before = _in_force
-    set_limits(dataclasses.replace(before, **changes))
-    try:
-        yield _in_force
-    finally:
-        set_limits(before)

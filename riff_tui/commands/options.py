@@ -128,8 +128,7 @@ def made_of(function: Callable[..., Any], kind: type[Any] = Command, **more: Any
         return function(*([] if len(told) == len(signature) else [click.get_current_context()]), **typed)
 
     params = [_parameter(name, told[name], *found) for name, found in kinds.items()]
-    if "debug" not in told:
-        params.append(click.Option(["--debug"], help=_DEBUG, is_flag=True, expose_value=False))  # cli.py looks for it
+    params.append(click.Option(["--debug"], help=_DEBUG, is_flag=True, expose_value=False))  # cli.py looks for it
     return kind(callback=called, params=params, help=inspect.getdoc(function), **more)
 
 
@@ -197,7 +196,6 @@ StoreOption = Annotated[
 NextStoreOption = Annotated[
     str | None, option("--store", "PATH|URL", "The store to name in the next command; none is read or written here.")
 ]
-DebugOption = Annotated[bool, flag("--debug", _DEBUG)]
 JsonOption = Annotated[bool, flag("--json", "Print one JSON object for programs.")]
 AsciiOption = Annotated[bool | None, flag("--ascii", "Draw with ASCII characters only.")]
 WhereOption = Annotated[

@@ -14,7 +14,6 @@ from riff_tui.browser import is_in_browser
 from riff_tui.commands import completion
 from riff_tui.commands.options import (
     AsciiOption,
-    DebugOption,
     StoreOption,
     WhereOption,
     argument,
@@ -79,7 +78,6 @@ def ui(
     read_only: ReadOnlyOption = False,
     keys: KeysOption = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Open the explorer: from a weak flow to the calls that prove it."""
     from riff_tui.catalog import Request

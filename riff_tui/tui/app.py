@@ -25,27 +25,13 @@ from riff_store.signals import ENDED_BY, exit_code_of, handlers_given_back
 from riff_tui.browser import PLACE, is_in_browser
 from riff_tui.errors import ExitCode, OutputError, UsageError, writing
 from riff_tui.notes.notebook import Notebook
-from riff_tui.settings import (
-    Settings,
-    commands,
-    keys,
-    state_directory,
-    store_place,
-    store_to_name,
-    wants_color,
-)
+from riff_tui.settings import Settings, commands, keys, state_directory, store_place, store_to_name, wants_color
 from riff_tui.text.glyphs import UNICODE, Glyphs, glyphs
 from riff_tui.text.palette import MONO
 from riff_tui.tui.actions.action import Action, textual_keys
 from riff_tui.tui.actions.own import listing, with_own
 from riff_tui.tui.actions.registry import BY_ID
-from riff_tui.tui.data.backend import (
-    Backend,
-    CaseText,
-    KnownNames,
-    NotesOfCalls,
-    StoreWatcher,
-)
+from riff_tui.tui.data.backend import Backend, CaseText, KnownNames, NotesOfCalls, StoreWatcher
 from riff_tui.tui.data.query_worker import Work
 from riff_tui.tui.data.session import SessionFile, session_path
 from riff_tui.tui.navigation.history import History

@@ -14,8 +14,9 @@ import zstandard
 
 from tests.support import eva_records, inspect_logs, livekit_reports, retell_calls
 from tests.support.dirty_inputs import packed, record, text_of, write_lines
+from tests.support.limits import limited
 from tests.support.pipecat_flows import PIZZA
-from tests.surface.ingest import Conversation, Limits, ingest, limited, plan_inputs, read_input
+from tests.surface.ingest import Conversation, Limits, ingest, plan_inputs, read_input
 from tests.surface.store import DescribedFlow, Skipped, Writer, open_store
 
 LONG = "x" * 1000

@@ -137,7 +137,7 @@ from riff_ingest.flow_aspects import compute_flow_aspects
 from riff_ingest.json_members import Member, read_members
 from riff_ingest.lenient_json import clean, is_deep, loads, parse_time
 from riff_ingest.library import SourceReader
-from riff_ingest.lines import BrokenInput, Limits, digest, limited, read_start, read_whole
+from riff_ingest.lines import BrokenInput, Limits, digest, limits, read_start, read_whole, set_limits
 from riff_ingest.lines import read_lines as lines_read_lines
 from riff_ingest.loader import InputPlan, Item, load, loaded, plan_inputs, plan_of, read_input, scored
 from riff_ingest.pipeline import IngestSummary, Progress, ingest

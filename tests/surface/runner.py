@@ -161,6 +161,7 @@ from riff_runner.run.targets import (
     parse_target,
 )
 from riff_runner.run.tools import StubbedTools, ToolFailed, ToolSession, violation
+from riff_runner.simulate.call import SimulatedCall
 from riff_runner.simulate.case import route, stage_of, weak_points
 from riff_runner.simulate.cast import Override, SimulatedRun, agents, personas
 from riff_runner.simulate.cast import runs as cast_runs
@@ -168,5 +169,5 @@ from riff_runner.simulate.flow_file import flow_names, planted, read_flow
 from riff_runner.simulate.flow_file import load_flow as flow_file_load_flow
 from riff_runner.simulate.lexicon import phrases, pools
 from riff_runner.simulate.machine import Machine, NoSuchTransition
-from riff_runner.simulate.suite import Suite, custom_run, generate, plan, weakened
+from riff_runner.simulate.suite import DEFAULT_CONVERSATIONS, Suite, custom_run, plan, weakened
 from riff_runner.simulate.suite import simulate as simulate_simulate

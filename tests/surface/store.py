@@ -115,7 +115,7 @@ from riff_store.queries.funnel import (
 from riff_store.queries.judges import Alignments, JudgeSummary, alignment, judges
 from riff_store.queries.last_edits import Edits, Histories, LastEdit
 from riff_store.queries.latencies import MOST, Bucket, LatencyReading, PooledLatency, buckets
-from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Terminus, Victim, neighborhood
+from riff_store.queries.neighbors import BlastRadius, Neighbor, Neighborhood, Terminus, Victim, begun, completed
 from riff_store.queries.quality import (
     ChangeVerdict,
     FlowChange,

@@ -25,17 +25,7 @@ from riff_ingest.conversation import (
 from riff_ingest.events import LONGEST, Duration, Event, GuardEvaluated, SlotFilled
 from riff_ingest.lenient_json import clean, contract_of, fit, fitting, is_deep, loads, parse_time, wanted
 from riff_ingest.lines import BrokenInput, read_start
-from riff_ingest.source import (
-    Contracts,
-    FileHead,
-    Lines,
-    ReadContext,
-    ReadItem,
-    Source,
-    by_lines,
-    left_out,
-    run_of,
-)
+from riff_ingest.source import Contracts, FileHead, Lines, ReadContext, ReadItem, Source, by_lines, left_out, run_of
 from riff_store.facts import Skipped
 
 MOST = 2**31

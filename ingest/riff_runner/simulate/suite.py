@@ -86,18 +86,6 @@ def plan(flows: Sequence[str] | None, conversations: int, seed: int, run: Simula
     return Suite(names, conversations, seed) if run is None else Suite(names, conversations, seed, (run,))
 
 
-def generate(
-    *,
-    flows: Sequence[str] | None = None,
-    conversations: int = DEFAULT_CONVERSATIONS,
-    seed: int = 0,
-    run: SimulatedRun | None = None,
-) -> Iterator[Conversation]:
-    """Yield simulated conversations, run by run and flow by flow; raises `UsageError` as `plan` does."""
-    suite = plan(flows, conversations, seed, run)
-    return (SimulatedCall(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
-
-
 def _rfc3339(run: SimulatedRun, later: timedelta) -> str:
     return (run.start + later).isoformat(timespec="seconds").replace("+00:00", "Z")
 

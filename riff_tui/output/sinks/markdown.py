@@ -6,15 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
-from riff_tui.output.sinks.parts import (
-    Options,
-    closing,
-    figure_lines,
-    lists,
-    place_width,
-    row_severity,
-    shown_columns,
-)
+from riff_tui.output.sinks.parts import Options, closing, figure_lines, lists, place_width, row_severity, shown_columns
 from riff_tui.table import DRILL, Column, Row, Severity, Table, as_read
 from riff_tui.text.numbers import cell_text
 from riff_tui.text.safe_text import cell_width, padded

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.arrays import rows
-from riff_store.arrays.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
+from riff_store.arrays.encoding import DAMAGED, MOST_ROWS, Floats, Places, decode, decode_keys, joined
 from riff_store.arrays.rows import UnpackedCalls
 from riff_store.chunks import (
     CALL_IDS,
@@ -106,17 +106,14 @@ class Block:
         """Return the keys of the calls."""
         return self._read(CALL_IDS, decode_keys, lambda calls: _keys(calls.ids()))
 
-    def read_ahead(self, names: Sequence[str]) -> None:
-        """Read some columns of calls and all scores at once if they are not packed: one by one takes longer."""
-        for span in self._spans:
-            if span.rows is not None:
-                span.rows.read_ahead(names)
+    def read_ahead(self, names: Sequence[str], kind: str = "") -> None:
+        """Read some columns of calls and all scores, or columns of rows of a `kind`, at once if they are not packed.
 
-    def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
-        """Read some columns of rows of calls at once if it is not packed: one by one takes longer."""
+        One by one takes longer.
+        """
         for span in self._spans:
             if span.rows is not None:
-                span.rows.read_ahead_of(kind, names)
+                span.rows.read_ahead(names, kind)
 
     def figures(self, name: str, at: Places | None = None) -> Floats:
         """Return a column of calls as numbers, all or those `at` some places; nan is not measured."""
@@ -167,7 +164,7 @@ class Block:
         found = self._rows_before.get(kind)
         if found is None:
             sizes = self._read(f"{kind}.{ROWS}", decode_keys, lambda calls: _keys(calls.row_counts(kind)))
-            if sizes.min(initial=0) < 0 or sizes.sum() > np.iinfo(np.int32).max:
+            if sizes.min(initial=0) < 0 or sizes.max(initial=0) > MOST_ROWS or sizes.sum() > MOST_ROWS * BLOCK_GROUPS:
                 raise StoreError(*DAMAGED)
             found = self._rows_before[kind] = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         return found

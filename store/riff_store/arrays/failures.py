@@ -59,8 +59,8 @@ class CallsInScope:
         """Count the calls by flow and step from one state to another, from 0 those that began in a state."""
         found: dict[tuple[int, ...], int] = {}
         for block, chosen in self._chosen:
-            block.read_ahead_of("transition", _ENDS)
-            block.read_ahead_of("state", _PLACED)
+            block.read_ahead(_ENDS, "transition")
+            block.read_ahead(_PLACED, "state")
             flows, calls = block.keys("flow"), block.calls_of("transition")
             rows = chosen[calls]
             ends = (block.keys_of("transition", name)[rows] for name in _ENDS)
@@ -75,7 +75,7 @@ class CallsInScope:
         """Return at which place failed calls first come to each state on average, `None` if no place is known."""
         rows, known, sums = (np.zeros(0, np.int64) for _ in range(3))
         for block, chosen in self._chosen:
-            block.read_ahead_of("state", _PLACED)
+            block.read_ahead(_PLACED, "state")
             has_failed = np.zeros(block.n, np.bool_)
             has_failed[block.calls_of("failure")] = True
             mine = (chosen & has_failed)[block.calls_of("state")]
@@ -98,7 +98,7 @@ class FailedCalls:
     def __init__(self, chosen: Sequence[tuple[Block, Flags]], turns: int, marks: Mapping[int, Mark]) -> None:
         self._turns = turns
         for block, _ in chosen:
-            block.read_ahead_of("failure", tuple(FAILURES))
+            block.read_ahead(tuple(FAILURES), "failure")
         self._parts: list[tuple[Block, Places, Places]] = []
         """Of each block the rows of failures of calls that were chosen, and the places of these calls."""
         for block, flags in chosen:

@@ -111,9 +111,11 @@ def _tables(columns: dict[str, Floats]) -> Iterator[_Packed]:
     calls = left.pop(CALL_IDS)
     yield _Packed("conversation", [("id", calls), *((sql, left.pop(f"call.{name}")) for name, sql in CALLS.items())])
     for kind, (names, table, order) in ROWS_OF_CALLS.items():
-        found = {_CALL: np.repeat(calls, left.pop(f"{kind}.{ROWS}").astype(np.intp))} | {
-            sql: left.pop(f"{kind}.{name}") for name, sql in names.items()
-        }
+        counts = left.pop(f"{kind}.{ROWS}")
+        if not counts.min(initial=0) >= 0 or counts.sum() > MOST_ROWS:
+            raise LookupError(kind)
+        found = {_CALL: np.repeat(calls, counts.astype(np.intp))}
+        found |= {sql: left.pop(f"{kind}.{name}") for name, sql in names.items()}
         keys = ["conversation_id", *order.split(", ")]
         in_order = sorted(found.items(), key=lambda each: keys.index(each[0]) if each[0] in keys else len(keys))
         yield _Packed(table, in_order, 1 if kind == "failure" else len(keys))
@@ -222,8 +224,8 @@ def wrong_spans(store: Store, *, add_up: bool) -> Iterator[range]:
     The latter is found of one span that is drawn, if what is packed can be made to `add_up`.
     """
     kept: dict[int, list[Chunk]] = {}
-    for place, *found in store.execute_sql("SELECT row_group, name, n, body FROM column_chunk WHERE row_group < 0"):
-        name, n, body = found
+    sql = "SELECT row_group, name, n, body FROM column_chunk WHERE row_group < 0"
+    for place, name, n, body in store.execute_sql(sql):
         kept.setdefault(place, []).append(Chunk(name, n, bytes(body)))
     drawn = _DRAW.choice(list(kept)) if kept and add_up else None
     for place, chunks in sorted(kept.items(), reverse=True):

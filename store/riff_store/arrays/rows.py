@@ -100,16 +100,15 @@ class UnpackedCalls:
         self._rows: dict[str, dict[str, Floats]] = {}
         self._scores: dict[tuple[int, int], tuple[Floats, Floats]] | None = None
 
-    def read_ahead(self, names: Sequence[str]) -> None:
-        """Read some columns of calls and all scores at once, and keep them: one by one takes longer."""
+    def read_ahead(self, names: Sequence[str], kind: str) -> None:
+        """Read some columns at once, and keep them: of rows of a kind, or else of calls, with all scores."""
+        if kind:
+            if not all(name in self._rows.get(kind, ()) for name in names):
+                self._rows[kind] = self._columns_of(kind, tuple(ROWS_OF_CALLS[kind][0]) if self._at_once else names)
+            return
         if not all(name in self._calls for name in (_ID, *names)):
             self._calls = self._columns_of_calls(names)
         self._held_scores()
-
-    def read_ahead_of(self, kind: str, names: Sequence[str]) -> None:
-        """Read some columns of rows of the calls at once, and keep them."""
-        if not all(name in self._rows.get(kind, ()) for name in names):
-            self._rows[kind] = self._columns_of(kind, tuple(ROWS_OF_CALLS[kind][0]) if self._at_once else names)
 
     def ids(self) -> Floats:
         """Return the keys of the calls."""

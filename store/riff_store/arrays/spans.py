@@ -28,6 +28,7 @@ from riff_store.schema.sums import Sum, Summed
 
 Among: TypeAlias = Mapping[str, Collection[int]]
 ALL: Among = {}
+Only: TypeAlias = Sequence[Block] | None
 _PLACES = "SELECT row_group FROM column_chunk WHERE name = ? AND row_group < 0 ORDER BY 1"
 _MOST_EXACT = 2**53
 
@@ -38,7 +39,7 @@ def begun(
     calls: Predicate | None,
     by: Sequence[str],
     wanted: Sequence[Sum],
-    only: Sequence[Block] | None,
+    only: Only,
     among: Among = ALL,
 ) -> tuple[Tally, Sequence[Block]]:
     """Return a tally of the sums that are kept of spans, and the blocks that are left.
@@ -63,7 +64,7 @@ def begun(
 def _kept(store: Store, summed: Summed, calls: Predicate | None, by: Sequence[str]) -> _Kept | None:
     """Return what is kept that answers a question, `None` if nothing does."""
     for sliced in SLICES:
-        if {*_cell(sliced), *keys_of(summed)}.issuperset(by) and needs(calls, sliced=sliced) == "total":
+        if {sliced, "flow", "agent", *keys_of(summed)}.issuperset(by) and needs(calls, sliced=sliced) == "total":
             kind = f"{sliced}.{summed.name}"
             places = [place for (place,) in store.execute_sql(_PLACES, (f"{kind}.flow",))]
             return _Kept(store, kind, places) if places else None
@@ -85,17 +86,13 @@ class _Kept(Block):
         return self.keys("flow")
 
     def keys(self, name: str, at: Places | None = None) -> Keys:
-        return self._read(f"{self._kind}.{name}", decode_keys, _from_no_rows, at)
+        return self._read(f"{self._kind}.{name}", decode_keys, UnpackedCalls.ids, at)
 
     def sums(self, wanted: Sequence[Sum], cells: Cells, chosen: Places) -> Iterator[NDArray[Any]]:
         """Yield what is wanted of cells, whose rows were chosen."""
         for each in wanted:
-            values = self._read(f"{self._kind}.{each.name}", decode, _from_no_rows, chosen)
+            values = self._read(f"{self._kind}.{each.name}", decode, UnpackedCalls.ids, chosen)
             yield cells.add(values) if each.kind == "squares" else cells.add_whole(values)
-
-
-def _from_no_rows(calls: UnpackedCalls) -> NDArray[Any]:
-    raise AssertionError("spans are packed")
 
 
 def keys_of(summed: Summed) -> tuple[str, ...]:
@@ -105,7 +102,7 @@ def keys_of(summed: Summed) -> tuple[str, ...]:
 
 def chunks_of(sliced: str, summed: Summed, rows: Sequence[tuple[Any, ...]]) -> Iterator[Chunk]:
     """Yield the columns of the sums of a span; raises `OverflowError` for one that no double has exactly."""
-    names = (*_cell(sliced), *keys_of(summed), *(each.name for each in kept_sums(summed)))
+    names = (sliced, "flow", "agent", *keys_of(summed), *(each.name for each in kept_sums(summed)))
     for name, column in zip(names, zip(*rows, strict=True) if rows else ((),) * len(names), strict=True):
         values = np.array([np.nan if each is None else each for each in column], np.float64)
         if np.abs(values[~np.isnan(values)]).max(initial=0) >= _MOST_EXACT and "squares" not in name:
@@ -122,7 +119,3 @@ def sealed(sums: Iterable[Chunk]) -> list[Chunk]:
 def kept_sums(summed: Summed) -> list[Sum]:
     """Return the sums that are kept of spans."""
     return [each for each in summed.sums if each.kind != "first"]
-
-
-def _cell(sliced: str) -> tuple[str, ...]:
-    return sliced, "flow", "agent"

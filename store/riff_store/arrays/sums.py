@@ -20,7 +20,7 @@ from riff_store.arrays.encoding import Floats, Places, is_unscored
 from riff_store.arrays.grouping import Cell, Cells, Tally
 from riff_store.arrays.masks import masks_of, speaks_of_rows
 from riff_store.arrays.rows import Chunk, outcome_visits, put_chunks
-from riff_store.arrays.spans import ALL, Among, begun, chunks_of, kept_sums, keys_of, sealed
+from riff_store.arrays.spans import ALL, Among, Only, begun, chunks_of, kept_sums, keys_of, sealed
 from riff_store.chunks import KINDS_OF_FAILURE, SLICES, STATES, TOOLS, place_of_span
 from riff_store.database import Store
 from riff_store.engines.engine import Connection
@@ -29,6 +29,8 @@ from riff_store.schema.sums import Sum
 from riff_store.statistics import different
 from riff_store.vocabulary import WAYS
 
+Wanted: TypeAlias = Sequence[Sum]
+Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _LARGE = 2**61
 _Column: TypeAlias = Callable[[str], Floats]
 _MOST_PLACES = 2**24
@@ -44,13 +46,7 @@ _CONDITIONS: Mapping[str, Callable[[_Column], Flags]] = {
 """What a sum may ask of its rows, as `models.sums.CONDITIONS` has it in SQL."""
 
 
-def call_rows(
-    store: Store,
-    calls: Predicate | None,
-    by: Sequence[str],
-    wanted: Sequence[Sum],
-    only: Sequence[Block] | None = None,
-) -> Sequence[tuple[Any, ...]]:
+def call_rows(store: Store, calls: Predicate | None, by: Sequence[str], wanted: Wanted, only: Only = None) -> Rows:
     """Sum how calls went, errored ones apart."""
     masks = masks_of(store)
     tally, left = begun(store, m.CALLS, calls, by, wanted, only)
@@ -70,7 +66,7 @@ def least_rows(
     of: Callable[[Block, Places], NDArray[np.int64]],
     *,
     errored: bool = False,
-) -> Sequence[tuple[Any, ...]]:
+) -> Rows:
     """Return the keys of each cell, and the least value that any of its calls has, without `errored` ones or with."""
     found: dict[Cell, int] = {}
     masks = masks_of(store)
@@ -85,9 +81,7 @@ def least_rows(
     return [(*cell, value) for cell, value in found.items()]
 
 
-def first_run_rows(
-    store: Store, calls: Predicate | None, by: Sequence[str], places: Mapping[int, int]
-) -> Sequence[tuple[Any, ...]]:
+def first_run_rows(store: Store, calls: Predicate | None, by: Sequence[str], places: Mapping[int, int]) -> Rows:
     """Return the keys of each cell, and the first of the places of the runs that have such a call."""
     of_keys = np.zeros(max(places, default=0) + 1, np.int64)
     of_keys[list(places)] = list(places.values())
@@ -103,12 +97,8 @@ def first_call_rows(store: Store, calls: Predicate | None, by: Sequence[str]) ->
 
 
 def score_rows(
-    store: Store,
-    calls: Predicate | None,
-    by: Sequence[str],
-    aspects: Collection[int],
-    only: Sequence[Block] | None = None,
-) -> Sequence[tuple[Any, ...]]:
+    store: Store, calls: Predicate | None, by: Sequence[str], aspects: Collection[int], only: Only = None
+) -> Rows:
     """Sum scores of some aspects by aspect and judge as well."""
     masks, packed = masks_of(store), packed_scores(store)
     keys = (*by, *m.ASPECTS.keys)
@@ -129,10 +119,10 @@ def state_rows(
     store: Store,
     rows: Predicate | None,
     by: Sequence[str],
-    wanted: Sequence[Sum],
+    wanted: Wanted,
     among: Among = ALL,
-    only: Sequence[Block] | None = None,
-) -> Sequence[tuple[Any, ...]]:
+    only: Only = None,
+) -> Rows:
     """Sum rows of states by segment as well."""
     keys = (*by, "segment")
     tally, left = begun(store, m.STATES, rows, keys, wanted, only, among)
@@ -146,13 +136,7 @@ def state_rows(
     return tally.rows()
 
 
-def step_rows(
-    store: Store,
-    rows: Predicate | None,
-    by: Sequence[str],
-    among: Among = ALL,
-    only: Sequence[Block] | None = None,
-) -> Sequence[tuple[Any, ...]]:
+def step_rows(store: Store, rows: Predicate | None, by: Sequence[str], among: Among = ALL, only: Only = None) -> Rows:
     """Count steps by the state that they lead to as well; a filter of states speaks of the one that they start from."""
     tally, left = begun(store, m.STEPS, rows, (*by, "to_state"), m.STEPS.sums, only, among)
     for block, chosen, calls in _chosen_rows(store, left, rows, among):
@@ -163,9 +147,7 @@ def step_rows(
     return tally.rows()
 
 
-def blame_rows(
-    store: Store, asked: Predicate | None, by: Sequence[str], only: Sequence[Block] | None = None
-) -> Sequence[tuple[Any, ...]]:
+def blame_rows(store: Store, asked: Predicate | None, by: Sequence[str], only: Only = None) -> Rows:
     """Count the failed calls that are blamed on states by segment and kind as well.
 
     What is asked of states is of figures, which the visit of the call to the state must have.
@@ -191,12 +173,8 @@ def blame_rows(
 
 
 def outcome_rows(
-    store: Store,
-    calls: Predicate | None,
-    by: Sequence[str],
-    outcomes: Collection[int],
-    only: Sequence[Block] | None = None,
-) -> Sequence[tuple[Any, ...]]:
+    store: Store, calls: Predicate | None, by: Sequence[str], outcomes: Collection[int], only: Only = None
+) -> Rows:
     """Count the calls that came to some outcomes, and add up the places at which they did."""
     tally, left = begun(store, m.OUTCOMES, calls, by, m.OUTCOMES.sums, only, {"state": outcomes})
     for block, chosen in _counting(store, left, calls):
@@ -214,13 +192,7 @@ def _ends_of(store: Store, block: Block, chosen: Flags, outcomes: Collection[int
     return of_row[mine], states[mine].astype(np.int64), places[mine]
 
 
-def tool_rows(
-    store: Store,
-    calls: Predicate | None,
-    by: Sequence[str],
-    wanted: Sequence[Sum],
-    only: Sequence[Block] | None = None,
-) -> Sequence[tuple[Any, ...]]:
+def tool_rows(store: Store, calls: Predicate | None, by: Sequence[str], wanted: Wanted, only: Only = None) -> Rows:
     """Sum rows of tools; a filter speaks of calls alone."""
     tally, left = begun(store, m.TOOLS, calls, by, wanted, only)
     for block, chosen in _counting(store, left, calls):
@@ -275,7 +247,7 @@ def _steps_from(block: Block, rows: Places, calls: Places) -> tuple[Places, Plac
     return steps, of_step, rows[found]
 
 
-def _sums(wanted: Sequence[Sum], column: _Column, cells: Cells) -> Iterator[NDArray[Any]]:
+def _sums(wanted: Wanted, column: _Column, cells: Cells) -> Iterator[NDArray[Any]]:
     holds = cache(lambda where: _CONDITIONS[where](column))
 
     @lru_cache(maxsize=1)

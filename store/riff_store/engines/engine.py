@@ -128,19 +128,24 @@ class Engine(ABC):
     def writing(self) -> AbstractContextManager[None]:
         """Begin a transaction that writes, waiting for another process that does."""
 
-    @contextmanager
-    def savepoint(self) -> Iterator[None]:
+    def savepoint(self) -> AbstractContextManager[None]:
         """Begin a part of a transaction that can fail by itself."""
+        return self._begun("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part", "RELEASE part")
+
+    def _transaction(self, kind: str) -> AbstractContextManager[None]:
+        return self._begun(f"BEGIN {kind}", "COMMIT", "ROLLBACK")
+
+    @contextmanager
+    def _begun(self, begin: str, end: str, *undo: str) -> Iterator[None]:
         connection = self.connection
-        connection.execute("SAVEPOINT part")
+        connection.execute(begin)
         try:
             yield
-            connection.execute("RELEASE part")
+            connection.execute(end)
         except BaseException:
-            # Some errors, a full disk among them, have ended the transaction already.
-            if self.in_transaction:
-                connection.execute("ROLLBACK TO part")
-                connection.execute("RELEASE part")
+            # Some errors, such as a full disk or a lost connection, have ended the transaction already.
+            for statement in undo if self.in_transaction else ():
+                connection.execute(statement)
             raise
 
     @abstractmethod

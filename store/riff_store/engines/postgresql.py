@@ -11,7 +11,7 @@ import time
 import uuid
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -173,12 +173,11 @@ class PostgresqlEngine(Engine):
 
     @property
     def in_transaction(self) -> bool:
-        return bool(self.connection.raw.info.transaction_status != TransactionStatus.IDLE)
+        raw = self.connection.raw
+        return not raw.closed and bool(raw.info.transaction_status != TransactionStatus.IDLE)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        with self._transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY"):
-            yield
+    def reading(self) -> AbstractContextManager[None]:
+        return self._transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -302,19 +301,6 @@ class PostgresqlEngine(Engine):
     def _quoted(self) -> str:
         name = self._schema.replace('"', '""')
         return f'"{name}"'
-
-    @contextmanager
-    def _transaction(self, kind: str) -> Iterator[None]:
-        connection = self.connection
-        connection.execute(f"BEGIN {kind}")
-        try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            # A connection that was lost took its transaction along.
-            if not connection.raw.closed:
-                connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

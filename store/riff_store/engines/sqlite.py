@@ -13,7 +13,7 @@ import sqlite3
 import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -163,28 +163,11 @@ class SqliteEngine(Engine):
     def in_transaction(self) -> bool:
         return self.connection.in_transaction
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        with self._transaction("DEFERRED"):
-            yield
+    def reading(self) -> AbstractContextManager[None]:
+        return self._transaction("DEFERRED")
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        with self._transaction("IMMEDIATE"):
-            yield
-
-    @contextmanager
-    def _transaction(self, kind: str) -> Iterator[None]:
-        connection = self.connection
-        connection.execute(f"BEGIN {kind}")
-        try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            # Some errors, a full disk among them, have ended it already.
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+    def writing(self) -> AbstractContextManager[None]:
+        return self._transaction("IMMEDIATE")
 
     def interrupt(self) -> None:
         self.connection.interrupt()

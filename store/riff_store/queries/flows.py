@@ -11,14 +11,7 @@ from riff_store.filters.predicates import Or, Predicate, Term, both
 from riff_store.interaction import SUMS, TIMED, Interaction
 from riff_store.measure import UNIT, Measure, is_thin, mean, rising
 from riff_store.queries.last_edits import Edits, LastEdit
-from riff_store.queries.sums import (
-    aspect_sums,
-    call_counts,
-    call_sums,
-    has_interaction,
-    rows_of_sums,
-    typed_flows,
-)
+from riff_store.queries.sums import aspect_sums, call_counts, call_sums, has_interaction, rows_of_sums, typed_flows
 from riff_store.schema import COMPUTED_JUDGE
 from riff_store.schema.sums import AspectSums, CallSums
 from riff_store.scoring import PARTS, operability_of

@@ -111,19 +111,14 @@ class Neighborhood:
     loop: Suspicion | None = None
 
 
-def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
-    """Return a state between its predecessors and successors; names that the store does not know have none.
+def begun(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
+    """Return a state between its neighbours; of names that the store does not know there are none.
 
     A neighbour's share is its part of the times that calls came to the state, those from itself and those that begin
     there counted; so is it of the times that they left it, those that end there counted. The edges of the flow's files
-    that no call took have a count of 0. `calls` narrows the calls; it shows nothing of states.
+    that no call took have a count of 0. `calls` narrows the calls; it shows nothing of states. Where sums are enough
+    for them there is no blast radius yet, and of outcomes no `n`.
     """
-    with store.snapshot():
-        return completed(store, begun(store, flow, state, calls), calls)
-
-
-def begun(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
-    """Return as much of it as sums show where they are enough for `calls`: no blast radius, and of outcomes no `n`."""
     scope = both(Term("flow", "=", flow), calls)
     with store.snapshot():
         cells = {cell.keys["state"] or "": cell for cell in state_cells(store, scope)}

@@ -12,13 +12,7 @@ from riff_store.filters.dimensions import Grouping, Names
 from riff_store.filters.matching import matches
 from riff_store.filters.predicates import Predicate, both, terms
 from riff_store.filters.sql import needs
-from riff_store.measure import (
-    Measure,
-    falling,
-    is_thin,
-    mean,
-    rising,
-)
+from riff_store.measure import Measure, falling, is_thin, mean, rising
 from riff_store.queries.steps import StepCounts, expected_steps, flows_with_steps
 from riff_store.queries.sums import (
     NO_ROWS,

@@ -28,7 +28,8 @@ from tests.support.eva_records import (
     word,
     write_record,
 )
-from tests.surface.ingest import HistoryEvent, Warnings, framework_events, limited, simulator_events
+from tests.support.limits import limited
+from tests.surface.ingest import HistoryEvent, Warnings, framework_events, simulator_events
 
 CSO = "[speaker likely cut itself off]"
 TOLD = [

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.examples import examples
-from tests.surface.ingest import BrokenInput, Member, json_members, limited, loads, read_members
+from tests.support.limits import limited
+from tests.surface.ingest import BrokenInput, Member, json_members, loads, read_members
 
 _KEYS = st.sampled_from(["a", "list", 'say "x" \\ [', "ü", "other"])
 _VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.dirty_inputs import bad_checksum, bomb, packed
-from tests.surface.ingest import BrokenInput, digest, limited, read_start, read_whole
+from tests.support.limits import limited
+from tests.surface.ingest import BrokenInput, digest, read_start, read_whole
 from tests.surface.ingest import lines as compression
 from tests.surface.ingest import lines_read_lines as read_lines
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.dirty_inputs import packed
+from tests.support.limits import limited
 from tests.support.retell_calls import (
     FLOW_ID,
     SECONDS,
@@ -39,7 +40,6 @@ from tests.surface.ingest import (
     TurnComplete,
     detect,
     facts_of,
-    limited,
 )
 from tests.surface.ingest import RETELL_SOURCE as SOURCE
 from tests.surface.ingest import flow_files_read as read_flow_file

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.neighborhoods import neighborhood
 from tests.support.retell_calls import (
     FLOW_ID,
     a_day_of_calls,
@@ -25,7 +26,7 @@ from tests.surface.ingest import BrokenInput, FlowFile, detect, ingest
 from tests.surface.ingest import flow_files_flow_of as flow_of
 from tests.surface.ingest import flow_files_read as read
 from tests.surface.runner import flow_files_load_flow as load_flow
-from tests.surface.store import Writer, conversations, neighborhood, open_store, worklist
+from tests.surface.store import Writer, conversations, open_store, worklist
 
 
 def reasons(flow: FlowFile) -> list[str]:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.limits import limited
 from tests.support.source_files import FULL
-from tests.surface.ingest import Conversation, Detected, ReadContext, detect, limited, source_of, transcripts_read
+from tests.surface.ingest import Conversation, Detected, ReadContext, detect, source_of, transcripts_read
 from tests.surface.store import Skipped
 
 CALLS = [{"conversation_id": name, "flow": "f", "turns": [{"role": "agent", "text": "Hi [{"}]} for name in "ab"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.simulated_calls import generate
 from tests.surface.ingest import Conversation
-from tests.surface.runner import generate
 
 
 @pytest.fixture(scope="package")

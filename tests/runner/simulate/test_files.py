@@ -13,9 +13,10 @@ import msgspec
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.simulated_calls import generate
 from tests.surface.ingest import SCHEMA, Conversation
 from tests.surface.runner import cast_runs as runs
-from tests.surface.runner import flow_names, generate, planted
+from tests.surface.runner import flow_names, planted
 from tests.surface.runner import simulate_simulate as simulate
 from tests.surface.store import OutputError, UsageError
 

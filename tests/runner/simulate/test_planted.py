@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.support.simulated_calls import generate
 from tests.surface.ingest import (
     Conversation,
     SlotFilled,
@@ -16,7 +17,7 @@ from tests.surface.ingest import (
     compute_state_aspects,
     read_stream,
 )
-from tests.surface.runner import generate, planted
+from tests.surface.runner import planted
 from tests.surface.store import StateAspects
 
 Rows = dict[tuple[str, str], list[StateAspects]]

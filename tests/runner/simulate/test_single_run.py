@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
+from tests.support.simulated_calls import generate
 from tests.surface.ingest import Conversation, compute_flow_aspects
-from tests.surface.runner import custom_run, flow_names, generate, weakened
+from tests.surface.runner import custom_run, flow_names, weakened
 from tests.surface.store import UsageError
 
 COUNT = 640

@@ -8,18 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.simulated_calls import generate
 from tests.surface.ingest import Conversation
-from tests.surface.runner import (
-    Override,
-    SimulatedRun,
-    Suite,
-    agents,
-    flow_names,
-    generate,
-    personas,
-    plan,
-    weak_points,
-)
+from tests.surface.runner import Override, SimulatedRun, Suite, agents, flow_names, personas, plan, weak_points
 from tests.surface.runner import cast_runs as runs
 from tests.surface.runner import flow_file_load_flow as load_flow
 from tests.surface.store import UsageError

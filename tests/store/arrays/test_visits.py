@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.facts import call, fresh, put, state
+from tests.support.neighborhoods import neighborhood
 from tests.support.packed_stores import set_small_groups
-from tests.surface.store import ConversationFacts, LatencyReading, Store, Writer, neighborhood
+from tests.surface.store import ConversationFacts, LatencyReading, Store, Writer
 from tests.surface.tui import parse
 
 STATES = ("greet", "listen", "groom", "booked", "escalated", "nowhere")

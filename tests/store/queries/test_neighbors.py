@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.facts import call, fresh, put, state
+from tests.support.neighborhoods import neighborhood
 from tests.surface.store import (
     ConversationFacts,
     DescribedFlow,
@@ -21,7 +22,6 @@ from tests.surface.store import (
     Terminus,
     Victim,
     conversations,
-    neighborhood,
 )
 from tests.surface.tui import parse
 

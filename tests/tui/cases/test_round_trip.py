@@ -8,6 +8,7 @@ import pytest
 
 from riff_ingest import store_conversations
 from tests.support.hearing_agent import HearingAgent
+from tests.support.simulated_calls import generate
 from tests.support.toy_calls import play
 from tests.surface.ingest import StateEntered, StateExited
 from tests.surface.runner import (
@@ -18,7 +19,6 @@ from tests.surface.runner import (
     FrozenCaller,
     ScriptedCaller,
     StopReason,
-    generate,
     plan_cases,
 )
 from tests.surface.runner import flow_files_load_flow as load_flow

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.facts import fresh, put
+from tests.support.simulated_calls import generate
 from tests.surface.ingest import compute_flow_aspects
-from tests.surface.runner import custom_run, generate
+from tests.surface.runner import custom_run
 from tests.surface.store import ConversationFacts, Store, compare
 from tests.surface.tui import Decision, decide
 

@@ -27,15 +27,7 @@ from riff_ingest.sources.flow_files.config import (
     read_node,
     shown,
 )
-from riff_ingest.sources.flow_files.forms import (
-    CONFIG,
-    EDITOR,
-    NATIVE,
-    Form,
-    UnknownKey,
-    platform_form,
-    unknown_keys,
-)
+from riff_ingest.sources.flow_files.forms import CONFIG, EDITOR, NATIVE, Form, UnknownKey, platform_form, unknown_keys
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 _ENDS = (("from", "source"), ("to", "target"))

@@ -47,13 +47,7 @@ from riff_ingest.sources.inspect_log.happenings import (
     time_of,
     verdicts,
 )
-from riff_ingest.sources.inspect_log.samples import (
-    Sample,
-    SampleHead,
-    decode_head,
-    decode_sample,
-    decode_scores,
-)
+from riff_ingest.sources.inspect_log.samples import Sample, SampleHead, decode_head, decode_sample, decode_scores
 from riff_ingest.tool_states import ToolStates
 from riff_store.facts import Annotation, JudgedScore, Skipped
 

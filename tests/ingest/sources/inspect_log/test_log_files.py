@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from riff_ingest import Conversation
 from tests.support import inspect_logs as logs
 from tests.support.examples import examples
+from tests.support.limits import limited
 from tests.support.strategies import JSON
 from tests.surface.ingest import INSPECT_LOG_SOURCE as SOURCE
-from tests.surface.ingest import ReadContext, archive, detect, facts_of, find_inputs, limited, to_conversation
+from tests.surface.ingest import ReadContext, archive, detect, facts_of, find_inputs, to_conversation
 from tests.surface.ingest import archive as log
 from tests.surface.store import Skipped
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.surface.ingest import BrokenInput, CallRecord, Candidate, limited, read_call_records
+from tests.support.limits import limited
+from tests.surface.ingest import BrokenInput, CallRecord, Candidate, read_call_records
 
 
 def sketch(value: Any) -> Candidate | None:

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.limits import limited
 from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 from tests.support.trajectories import NAME, TASK, called, result, results, said
 from tests.surface.ingest import TAU_BENCH_SOURCE as SOURCE
-from tests.surface.ingest import Conversation, GuardEvaluated, ReadContext, StateEntered, detect, facts_of, limited
+from tests.surface.ingest import Conversation, GuardEvaluated, ReadContext, StateEntered, detect, facts_of
 from tests.surface.store import Skipped
 
 
