@@ -142,10 +142,7 @@ class Block:
         return self._of_rows(kind, name, decode_keys, lambda calls: _keys(calls.figures_of(kind, name)), at)
 
     def _of_rows(self, kind: str, name: str, unpack: _Unpack, from_rows: _FromRows, at: Places | None) -> NDArray[Any]:
-        found = self._read(f"{kind}.{name}", unpack, from_rows, at)
-        if found.size != (self._before(kind)[-1] if at is None else at.size):
-            raise StoreError(*DAMAGED)
-        return found
+        return self._read(f"{kind}.{name}", unpack, from_rows, at, total=int(self._before(kind)[-1]))
 
     def calls_of(self, kind: str) -> Places:
         """Return of each row of a call the place of that call in this block."""
@@ -180,8 +177,12 @@ class Block:
         from_rows: _FromRows,
         at: Places | None = None,
         absent: bool = False,
+        total: int | None = None,
     ) -> NDArray[Any]:
-        """Return a column, all or `at` some places in ascending order; one that may be `absent` is nan there."""
+        """Return a column, all or `at` some places in ascending order; one that may be `absent` is nan there.
+
+        It has to have a `total` of rows, if that is known.
+        """
         if at is not None and at.size == self.n and not name.startswith(_ROWS_OF_CALLS):
             at = None
         chunks = {}
@@ -208,6 +209,8 @@ class Block:
                 parts.append(unpack(*piece, mine))
             else:
                 parts.append(piece if mine is None else piece[mine])
+        if total is not None and start != total:
+            raise StoreError(*DAMAGED)
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def _nothing(self, span: Span) -> Floats:

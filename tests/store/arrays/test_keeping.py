@@ -6,14 +6,28 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.earlier_schema import earlier_store, stepped
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, world
-from tests.surface.arrays import read_calls
-from tests.surface.store import Skipped, Store, Writer, chunks, examine, open_store, packed_groups, writer
+from tests.surface.arrays import encode, read_calls
+from tests.surface.store import (
+    Grouping,
+    Skipped,
+    Store,
+    StoreError,
+    Writer,
+    chunks,
+    examine,
+    open_store,
+    packed_groups,
+    state_sums,
+    writer,
+)
+from tests.surface.tui import parse
 
 __all__ = ["small_groups"]
 pytestmark = pytest.mark.usefixtures("small_groups")
@@ -177,6 +191,18 @@ def test_doctor_finds_any_value_that_is_packed_otherwise(path: Path, damage: str
         before = store.execute_sql("SELECT total_changes()")
         store.execute_sql(damage)
         assert store.execute_sql("SELECT total_changes()") != before
+        assert "columns: what is packed of the calls with keys 8 to 15 differs from them" in examine(store).wrong
+
+
+@pytest.mark.parametrize("counts", [[2.0**40] * 8, [2.0**21] * 8, [-1.0] * 8, [0.0] * 8], ids=str)
+def test_counts_of_rows_that_no_store_has_are_refused_before_room_is_made(counts: list[float], path: Path) -> None:
+    packed(world(7, 30), path).close()
+    with open_store(path, write=True) as store:
+        store.execute_sql(
+            "UPDATE column_chunk SET body = ? WHERE row_group = 1 AND name = 'state.rows'", (encode(np.array(counts)),)
+        )
+        with pytest.raises(StoreError, match="a packed column is damaged"):
+            state_sums(store, parse("trial>=0"), Grouping(("flow", "state")))
         assert "columns: what is packed of the calls with keys 8 to 15 differs from them" in examine(store).wrong
 
 
